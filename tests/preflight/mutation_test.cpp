@@ -58,6 +58,9 @@ void decorate(const std::string& base, Json& job, std::mt19937_64& random) {
   } else if (base == "smp") {
     job["hybrid_shard_degree"] = 8 << (random() % 3);
     job["sm_activation_offloading"] = random() % 2 == 0;
+  } else if (base == "llama-factory") {
+    job["seed"] = static_cast<int>(random() % 1000);
+    job["logging_steps"] = 10;
   } else if (base == "hyperpod-job") {
     job["metadata"]["name"] = "llama-" + n;
     job["spec"]["runPolicy"]["jobMaxRetryCount"] = static_cast<int>(random() % 9);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/words.hpp"
+#include "catalogs/llama_factory_templates.hpp"
 #include "catalogs/model_modules.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/preflight/tool_settings.hpp"
@@ -196,6 +197,18 @@ void adapter_targets(const CheckInput& in, Report& report) {
   finding.message += ": what is not found gets no adapter";
 }
 
+/// A template whose models are all of other authors than the job's model. One that no listed model has is the user's
+/// own, or for any.
+void template_of_model(const CheckInput& in, Report& report) {
+  const Node* chosen = first_at(in.job.root(), {"template"});
+  if (chosen == nullptr || !chosen->is_string() || !in.job.model) return;
+  if (in.job.model->find_first_of("/.~$") == 0) return;  // what lies in a folder may be anything
+  const std::vector<std::string_view> theirs = templates_of_authors(*in.job.model);
+  const bool fits = std::find(theirs.begin(), theirs.end(), chosen->text) != theirs.end();
+  if (theirs.empty() || fits || !is_template_of_models(chosen->text)) return;
+  report.at(*chosen, {quote(chosen->text), *in.job.model}).fix = fmt::format("write {}", theirs.front());
+}
+
 constexpr Kinds kTuned = one(JobKind::Trl) | one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Verl);
 
 constexpr Rule kModuleRules[] = {
@@ -210,6 +223,11 @@ constexpr Rule kModuleRules[] = {
      "{} does not match {}", "name modules of the model, or all-linear",
      "catalogs/data/modules, read out of transformers by scripts/refresh; PEFT 0.21.2, tuners_utils.py", kTuned,
      Need::Nothing, adapter_targets},
+    {"C247", Severity::Warning, "Template of another model",
+     "the template is one that LLaMA-Factory has for models of other authors than the model's",
+     "the template {} is not one of {}: the model's own marks of turns are not in what it learns",
+     "write the model's own", "catalogs/data/finetuning/llama_factory_templates.json, read by scripts/refresh",
+     one(JobKind::LlamaFactory), Need::Nothing, template_of_model},
 };
 
 }  // namespace
