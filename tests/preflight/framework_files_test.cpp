@@ -59,6 +59,12 @@ TEST(FrameworkFiles, LeaveNamesThatOthersTake) {
   EXPECT_NE(fix_of(ray + "ray_kwargs: {timeline_json_fil: a}\n", JobKind::Verl, "C159"), "no finding");
 }
 
+TEST(FrameworkFiles, AreNotToldOfPartsOfOtherFiles) {
+  const std::string file = "tokenizer: {_component_: a.b}\nmodel: {_component_: a.c}\nbatch_size: 2\n";
+  EXPECT_NE(fix_of(file + "seed: ${folder}\n", JobKind::Torchtune, "C246"), "no finding");
+  EXPECT_EQ(fix_of(file + "seed: ${critic.seed}\n", JobKind::Torchtune, "C246"), "no finding");
+}
+
 TEST(FrameworkFiles, NameAThousandUnknownKeysAndThatThereAreMore) {
   std::string text = R"({"train_batch_size": 8, "zero_optimization": {"stage": 2)";
   for (int i = 0; i < 5000; ++i) text += ", \"key" + std::to_string(i) + "\": 1";

@@ -58,8 +58,9 @@ void judge_references(const Node& node, const Job& job, Report& report) {
   each_reference(node.text, [&](std::string_view path) {
     const Node* lacks = is_plain(path) ? lacks_next(job.root(), inside_recipe(job, path)) : nullptr;
     const bool whole_name = lacks == &job.root();
-    // What starts the others lays the file beside settings of its own.
-    const bool alone = job.kind == JobKind::Torchtune || job.kind == JobKind::NemoRl;
+    // What starts the others lays the file beside settings of its own, and a part that is missing is another file's.
+    const bool alone =
+        (job.kind == JobKind::Torchtune || job.kind == JobKind::NemoRl) && path.find('.') == std::string_view::npos;
     if (lacks == nullptr || (whole_name && !alone)) return;
     Finding& finding = report.at(node, {node.key.empty() ? quote(node.text) : node.key, std::string(path)});
     if (!whole_name) return;
