@@ -10,7 +10,7 @@ namespace smplan {
 namespace {
 
 /// Names that a plain reference may have; a resolver (`${oc.env:HOME}`), a list's place or a reference inside is none.
-bool is_plain(std::string_view path) {
+bool names_a_setting(std::string_view path) {
   return !path.empty() && path.front() != '.' && path.back() != '.' &&
          std::all_of(path.begin(), path.end(),
                      [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; });
@@ -56,7 +56,7 @@ void judge_references(const Node& node, const Job& job, Report& report) {
   for (const Node& item : node.items) judge_references(item, job, report);
   if (!node.is_string() || node.plus >= 0) return;
   each_reference(node.text, [&](std::string_view path) {
-    const Node* lacks = is_plain(path) ? lacks_next(job.root(), inside_recipe(job, path)) : nullptr;
+    const Node* lacks = names_a_setting(path) ? lacks_next(job.root(), inside_recipe(job, path)) : nullptr;
     const bool whole_name = lacks == &job.root();
     // What starts the others lays the file beside settings of its own, and a part that is missing is another file's.
     const bool alone =
