@@ -21,8 +21,7 @@ INTEGRATIONS = "axolotl/integrations/*/args.py"
 REFUSED = ("unsloth_cross_entropy_loss", "unsloth_lora_mlp", "unsloth_lora_qkv", "unsloth_lora_o", "unsloth_rms_norm",
            "unsloth_rope")
 # AxolotlInputConfig's fields of other keys' making, which no file holds.
-INTERNAL = ("strict", "is_falcon_derived_model", "is_llama_derived_model", "is_mistral_derived_model",
-            "is_qwen_derived_model")
+INTERNAL = ("is_falcon_derived_model", "is_llama_derived_model", "is_mistral_derived_model", "is_qwen_derived_model")
 
 
 def asserted(root: pathlib.Path) -> dict:

@@ -213,8 +213,8 @@ def rows_of(document: dict | None) -> dict:
 def moved(old: dict | None, new: dict) -> list[str]:
     """What differs between two files, a line each: settings added, gone or changed, with what changed of them."""
     before, after = rows_of(old), rows_of(new)
-    unknown, now = ({section["path"]: section["unknown"] for section in expanded((document or {}).get("sections", []))}
-                    for document in (old, new))
+    unknown, now = ({section["path"]: section["unknown"] for section in expanded((document or {}).get("sections", []))
+                     if "unknown" in section} for document in (old, new))
     lines = [f"~ {path or 'the file'}: unknown {unknown[path]} -> {now[path]}"
              for path in sorted(unknown.keys() & now.keys()) if unknown[path] != now[path]]
     for key in sorted(before.keys() | after.keys()):

@@ -107,7 +107,9 @@ std::optional<double> value_of(const Node* node, const std::optional<std::string
 std::optional<bool> numbers_hold(const Reading& in, const SettingCondition& c, const Node* node) {
   const auto value = value_of(node, otherwise_of(in, c));
   if (c.other.empty()) {
-    if (!value) return std::nullopt;
+    // A word is no number of any kind, unless the library works one out of it.
+    const bool word = node != nullptr && node->is_string() && !is_unknown(*node) && node->text != "auto";
+    if (!value) return c.test == Test::Whole && word ? std::optional(false) : std::nullopt;
     if (c.test == Test::Whole) return std::trunc(*value) == *value;
     return c.test == Test::Above ? *value > c.number : *value < c.number;
   }
