@@ -41,6 +41,7 @@ void read_test(ObjectReader& reader, SettingCondition& c) {
   other("at_least", Test::AtLeast);
   other("at_most", Test::AtMost);
   other("multiple_of", Test::MultipleOf);
+  other("as_many_as", Test::AsManyAs);
   if (const auto given = reader.optional_bool("given")) ++tests, c.test = *given ? Test::Given : Test::Absent;
   if (reader.optional_bool("null").value_or(false)) ++tests, c.test = Test::Null;
   if (reader.optional_bool("whole").value_or(false)) ++tests, c.test = Test::Whole;

@@ -27,6 +27,7 @@ struct SettingCondition {
     AtLeast,     ///< the number of the setting `other`
     AtMost,      ///< the number of the setting `other`
     MultipleOf,  ///< the number of the setting `other`
+    AsManyAs,    ///< entries of the setting `other`; a value that is no list is one
   };
   std::vector<std::string> settings;  ///< by their paths; spellings of one setting
   Test test = Test::On;

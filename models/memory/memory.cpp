@@ -160,7 +160,8 @@ bool releases_gradients(const Strategy& s, const Stack& stack) {
 /// begin. Those of an update in the backward pass are one layer's at any time.
 double gradients_before_layers(double gradients, const RankStates& rank) {
   const Strategy& s = rank.strategy;
-  if (!releases_gradients(s, rank.stack) || s.pipeline_parallel > 1 || s.micro_batches(rank.workload) > 1) return gradients;
+  if (!releases_gradients(s, rank.stack) || s.pipeline_parallel > 1 || s.micro_batches(rank.workload) > 1)
+    return gradients;
   const StageParameters& p = rank.parameters;
   if (rank.workload.trained_layers) return p.trainable() > 0 ? gradients * p.trained_root / p.trainable() : 0;
   return rank.workload.trains_head() ? gradients * p.root / p.total() : 0;

@@ -7,6 +7,7 @@
 #include "base/words.hpp"
 #include "catalogs/framework_settings.hpp"
 #include "catalogs/setting_combinations.hpp"
+#include "planner/preflight/fields.hpp"
 #include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/combinations.hpp"
 #include "planner/preflight/rules/settings.hpp"
@@ -120,6 +121,12 @@ std::optional<bool> numbers_hold(const Reading& in, const SettingCondition& c, c
   return *other != 0 && std::fmod(*value, *other) == 0;
 }
 
+/// Entries of a list; nullopt where that is not known, or nothing is there.
+std::optional<std::size_t> entries_of(const Node* node) {
+  if (node == nullptr || node->is_null() || node->open || is_unknown(*node)) return std::nullopt;
+  return node->is_array() ? node->items.size() : 1;
+}
+
 bool is_on_at(const Node* node) {
   if (node == nullptr || node->is_null()) return false;
   if (node->is_object() || node->is_array()) return !node->items.empty();
@@ -147,6 +154,11 @@ std::optional<bool> holds(const Reading& in, const SettingCondition& c) {
       const auto word = word_of(node, otherwise_of(in, c));
       if (!word) return std::nullopt;
       return contains(c.words, *word) == (c.test == Test::Is);
+    }
+    case Test::AsManyAs: {
+      const auto own = entries_of(node);
+      const auto others = entries_of(node_of(in, c.other));
+      return own && others ? std::optional(*own == *others) : std::nullopt;
     }
     default:
       return numbers_hold(in, c, node);
@@ -212,7 +224,10 @@ void judge(const Node& root, std::string_view framework, bool open, bool other, 
 }
 
 void combinations(const CheckInput& in, Report& report) {
-  judge(in.job.root(), to_string(in.job.kind), in.job.root().open, runs_own_script(in.job), report);
+  const Node& root = in.job.root();
+  const std::string_view framework =
+      in.job.kind == JobKind::HyperpodJob ? kubernetes_table(root) : to_string(in.job.kind);
+  judge(root, framework, root.open, runs_own_script(in.job), report);
   // The image's verl is older: it may still take what the newest drops.
   if (const Node* part = part_of_verl(in.job)) judge(*part, "verl", true, true, report);
 }
