@@ -383,7 +383,8 @@ void finish_tool(const Node& root, Job& job) {
   const bool by_accelerate =
       job.kind == JobKind::Axolotl || job.kind == JobKind::LlamaFactory || job.kind == JobKind::Trl;
   // axolotl casts embedding and head back once PEFT has prepared the model (067b021, loaders/model.py). LLaMA-Factory
-  // does not prepare it so (ff6d4d1, model/adapter.py), nor does TRL but in its experimental trainers (1.16).
+  // does not prepare it so (ff6d4d1, model/adapter.py), nor does TRL since PR 4704 (2025-12-16) but in its experimental
+  // trainers.
   const bool prepared = job.kind == JobKind::Trl && (s.loss.is("orpo") || s.loss.is("simpo"));
   if (by_accelerate && s.finetune.is("qlora") && !prepared) s.execution.wide_embeddings = Toggle::Off;
   if (s.stack.is("fsdp")) {

@@ -564,6 +564,15 @@ class Recipes(unittest.TestCase):
         self.assertEqual(bucket("DeepSpeed", "zero3"), "")
         self.assertEqual(bucket("OpenRLHF", "zero3"), "", "letters within a word")
 
+    def test_tools_hold_embeddings_beside_four_bits_in_sixteen(self) -> None:
+        def held(framework: str, method: str) -> str:
+            return typed(model="llama-7b", framework=framework, method=method).get("wide_embeddings", "")
+
+        self.assertEqual(held("axolotl", "qlora"), "off")
+        self.assertEqual(held("LLaMA-Factory", "qlora"), "off")
+        self.assertEqual(held("axolotl", "lora"), "")
+        self.assertEqual(held("TRL", "qlora"), "", "its trainers prepared the model until PR 4704 of 2025-12")
+
     def test_accelerate_accumulates_without_synchronising(self) -> None:
         def told(framework: str, shard: str = "full_shard") -> str:
             return typed(model="llama-7b", framework=framework, shard=shard).get("unsharded_gradients", "")

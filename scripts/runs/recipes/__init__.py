@@ -6,6 +6,7 @@ from row import Row
 
 from . import (
     accelerate,
+    four_bits,
     lightning,
     megatron,
     mosaic,
@@ -24,6 +25,7 @@ from . import (
 RULES: tuple[Callable[[Row], None], ...] = (
     qwen.follow,
     accelerate.follow,
+    four_bits.follow,
     lightning.follow,
     torchtune.follow,
     peft.follow,
