@@ -130,15 +130,13 @@ class Adapted {
   bool routed_ = false;
 };
 
-/// Alternatives or sets of characters, which no list of names has.
-bool is_expression(const Node& node) {
-  return node.is_string() && node.text.find('(') != std::string::npos && node.text.find(')') != std::string::npos;
-}
+/// Alternatives, which no name has; what else an expression says of one name the name's end tells.
+bool has_alternatives(std::string_view text) { return text.find('(') != std::string_view::npos; }
 
 /// PEFT matches an expression with whole paths. Blocks that have a module may be some of a model's: those with
 /// attention beside others with state mixers.
-void read_expression(const Node& node, Adapted& adapted) {
-  const Result<Pattern> pattern = Pattern::oniguruma("\\A(?:" + node.text + ")\\z", node.where.path);
+void read_expression(const std::string& text, const Where& where, Adapted& adapted) {
+  const Result<Pattern> pattern = Pattern::oniguruma("\\A(?:" + text + ")\\z", where.path);
   if (!pattern) return;
   Matcher matcher;
   for (const std::string_view path : kPaths) {
@@ -158,12 +156,19 @@ void read_expression(const Node& node, Adapted& adapted) {
 
 }  // namespace
 
+const std::string* expression_of(const Node& targets, JobKind kind) {
+  if (kind == JobKind::LlamaFactory) return nullptr;
+  if (targets.is_string()) return &targets.text;
+  return kind == JobKind::Trl && targets.items.size() == 1 ? &targets.items.front().text : nullptr;
+}
+
 void read_lora_targets(const Node& node, Job& job) {
   if (job.strategy.lora_targets.stated) return;
   Adapted adapted;
   bool known = true;
-  if (is_expression(node)) {
-    read_expression(node, adapted);
+  const std::string* expression = expression_of(node, job.kind);
+  if (expression != nullptr && has_alternatives(*expression)) {
+    read_expression(*expression, node.where, adapted);
     known = !adapted.empty();
   } else {
     for (const std::string& path : list_of(node)) known = adapted.add(path) && known;

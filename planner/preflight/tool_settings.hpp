@@ -75,7 +75,9 @@ void read_optimizer(const Node& node, Job& job);
 void read_adapter_kind(const Node& on, std::string_view kind, Job& job);
 /// PEFT's `init_lora_weights`: `pissa`, `pissa_niter_16`; other words start LoRA another way.
 void read_adapter_start(const Node& node, Job& job);
-/// Modules that carry adapters: a list, or a text with commas.
+/// PEFT takes a text for an expression over a module's whole path. TRL makes one of a list of one. nullptr for names.
+const std::string* expression_of(const Node& targets, JobKind kind);
+/// Modules that carry adapters: a list, a text with commas, or an expression.
 void read_lora_targets(const Node& node, Job& job);
 /// Modules that are trained whole beside adapters: embedding and head, or others.
 void read_whole_modules(const Node& node, Job& job);

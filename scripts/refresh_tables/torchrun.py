@@ -66,6 +66,9 @@ def others(run) -> dict:
             "rdzv-backend": {"values": sorted(rendezvous_handler_registry._registry), "grows": True}}
 
 
+AGENT = "hyperpod-elastic-agent"
+
+
 def added(source: str) -> argparse.ArgumentParser:
     """The options that a source adds to a parser that it got elsewhere."""
     parser = argparse.ArgumentParser(add_help=False)
@@ -80,9 +83,10 @@ def kind_of(node):
 
 
 def agent_source() -> str:
-    """Of HyperPod's elastic agent; empty where Python does not find it."""
     found = importlib.util.find_spec("hyperpod_elastic_agent")
-    return "" if found is None else pathlib.Path(found.submodule_search_locations[0], "run.py").read_text(encoding="utf-8")
+    if found is None:
+        raise ImportError(f"{AGENT} is not installed, and its options belong to the file")
+    return pathlib.Path(found.submodule_search_locations[0], "run.py").read_text(encoding="utf-8")
 
 
 def like_torchrun(path: str, own: Section, source: str) -> Section:
@@ -103,8 +107,7 @@ def read() -> Table:
         told[name] = {**told.get(name, {}), **row}
     version = re.match(r"[\d.]+", importlib.metadata.version("torch")).group()
     own = options_of(run.get_args_parser(), told)
-    sections = [own, like_torchrun(":launch", own, inspect.getsource(launch))]
-    if agent := agent_source():
-        sections.append(like_torchrun(":hyperpodrun", own, agent))
+    sections = [own, like_torchrun(":launch", own, inspect.getsource(launch)),
+                like_torchrun(":hyperpodrun", own, agent_source())]
     return Table("torchrun", version, f"PyTorch {version}, torch/distributed/run.py, launch.py and elastic/agent/server/api.py; "
-                 "hyperpod-elastic-agent 1.1.3, run.py", sections)
+                 f"{AGENT} {importlib.metadata.version(AGENT)}, run.py", sections)

@@ -220,6 +220,18 @@ TEST(AdaptedModules, AreNamedByEndsOrByExpressionsForWholePaths) {
   }
 }
 
+TEST(AdaptedModules, AreOneExpressionOfTrlsListOfOne) {
+  const auto targets = [](const char* modules) {
+    const auto job = read_job(fmt::format("model_name_or_path: m\ndataset_name: d\nuse_peft: true\nlora_r: 8\n"
+                                          "lora_target_modules: {}\n",
+                                          modules),
+                              "a.yaml", JobKind::Trl);
+    return job ? job->strategy.lora_targets.value_or("") : to_string(job.error());
+  };
+  EXPECT_EQ(targets("['.*\\.(q|v)_proj']"), "query-value");
+  EXPECT_EQ(targets("[q_proj, v_proj]"), "query-value");
+}
+
 TEST(ToolKinds, ACommandIsReadAsTheFileThatItStandsFor) {
   const Job job = read_job(
                       "llamafactory-cli train \\\n --stage sft --finetuning_type lora --lora_rank 8 --cutoff_len 2048 "

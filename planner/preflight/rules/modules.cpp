@@ -164,13 +164,6 @@ bool can_match(const std::string& target, const ModelModules& modules) {
 
 bool is_plain(std::string_view text) { return text.find_first_of("\\^$*+?()[]{}|.") == std::string_view::npos; }
 
-/// PEFT takes a text for an expression over a module's whole path. TRL makes one of a list of one.
-const std::string* expression_of(const Node& targets, JobKind kind) {
-  if (kind == JobKind::LlamaFactory) return nullptr;
-  if (targets.is_string()) return &targets.text;
-  return kind == JobKind::Trl && targets.items.size() == 1 ? &targets.items.front().text : nullptr;
-}
-
 void judge_expression(const std::string& text, const Node& at, const ModelModules& modules, Report& report) {
   if (text == "all-linear" || !is_plain(text) || contains(modules.heads, text)) return;
   Finding& finding = report.at(at, {quote(text), "the whole path of any module: PEFT reads one text as an expression"});
