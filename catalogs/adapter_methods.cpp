@@ -25,6 +25,21 @@ AdapterTraffic read_traffic(ObjectReader& reader, std::string_view key, Diagnost
   return t;
 }
 
+PromptParts read_prompt(ObjectReader& reader, Diagnostics& out) {
+  PromptParts p;
+  if (!reader.has("prompt")) return p;
+  const auto value = reader.value("prompt");
+  if (!value) return p;
+  constexpr std::int64_t kMostParts = 16;
+  ObjectReader parts(*value, out);
+  p.virtual_tokens = parts.integer("virtual_tokens", 1, kMostTokens);
+  p.embeddings = read_integer_or(parts, "embeddings", 0, kMostParts, 0);
+  p.layers = read_integer_or(parts, "layers", 0, kMostParts, 0);
+  p.keys = read_integer_or(parts, "keys", 0, kMostParts, 0);
+  parts.finish();
+  return p;
+}
+
 AdapterMethod read_method(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   AdapterMethod m;
@@ -38,7 +53,7 @@ AdapterMethod read_method(const JsonValue& value, Diagnostics& out) {
   m.shared_input = bytes("shared_input_bytes");
   m.last_input = bytes("last_input_bytes");
   m.hidden = bytes("hidden_bytes");
-  m.virtual_tokens = read_integer_or(reader, "virtual_tokens", 0, kMostTokens, 0);
+  m.prompt = read_prompt(reader, out);
   m.forward = read_traffic(reader, "forward", out);
   m.backward = read_traffic(reader, "backward", out);
   m.launches = read_number_or(reader, "launches", 0, kMostBytes, 1);

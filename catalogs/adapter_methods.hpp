@@ -16,6 +16,15 @@ struct AdapterTraffic {
   friend bool operator==(const AdapterTraffic&, const AdapterTraffic&) = default;
 };
 
+/// What a method trains that adds virtual tokens to a sequence and adapts no layer.
+struct PromptParts {
+  std::int64_t virtual_tokens = 0;  ///< as many as PEFT's comparison of methods has
+  std::int64_t embeddings = 0;  ///< of each virtual token: it stands before the sequence as any other token
+  std::int64_t layers = 0;      ///< of the encoder that makes the embeddings: square, as wide as the model, with biases
+  std::int64_t keys = 0;        ///< of each virtual token and layer, as wide as its keys: attention alone reads them
+  friend bool operator==(const PromptParts&, const PromptParts&) = default;
+};
+
 /// What a method of PEFT keeps for the backward pass beside what frozen layers keep: bytes per token of the inputs and
 /// outputs of each linear layer that it adapts and of its rank; bytes of a weight, or of a pair of inputs, however many
 /// tokens there are. And what it moves and launches beyond LoRA. Of bf16 weights under adapters in fp32, as
@@ -31,15 +40,17 @@ struct AdapterMethod {
   double shared_input = 0;          ///< instead of `input`: layers that read the same tensor keep it once
   double last_input = 0;            ///< instead of all others: of the layer that ends an MLP
   double hidden = 0;                ///< bytes per token of a hidden value, whatever is adapted
-  std::int64_t virtual_tokens = 0;  ///< before each sequence, as PEFT's comparison of methods has them
+  PromptParts prompt;
   AdapterTraffic forward, backward;
   double launches = 1;                 ///< operations of the forward pass beside the frozen layer's, over LoRA's
   std::int64_t output_parameters = 0;  ///< trained for each output of an adapted layer, beside LoRA's two matrices
   bool needs_half = false;             ///< starts from the base's weights in 16 bits
 
+  /// It trains virtual tokens, and adapts no layer.
+  [[nodiscard]] bool is_prompt() const { return prompt != PromptParts{}; }
   /// It trains and moves what LoRA does: another scale, or another start.
   [[nodiscard]] bool is_lora() const {
-    return output_parameters == 0 && forward == AdapterTraffic{} && backward == AdapterTraffic{};
+    return output_parameters == 0 && forward == AdapterTraffic{} && backward == AdapterTraffic{} && !is_prompt();
   }
 };
 

@@ -42,6 +42,8 @@ class Request(TypedDict, total=False):
     lora_rank: Number
     lora_targets: str
     lora_embeddings: Union[bool, str]
+    virtual_tokens: Number
+    adapter_count: Number
     trained_layers: Number
     mean_seq_len: Number
     loss: str

@@ -131,12 +131,24 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
 
 namespace {
 
+/// `fine-tuning, LoRA of rank 16`, `fine-tuning, 20 virtual tokens (prompt_tuning)`.
+std::string fine_tuning_by(const Workload& w) {
+  const bool four_bits = w.finetune == FineTune::Qlora;
+  const Lora& lora = w.lora;
+  std::string text = lora.trains_prompt()
+                         ? fmt::format("fine-tuning, {} virtual tokens ({}){}", lora.virtual_tokens, lora.method->name,
+                                       four_bits ? " of a 4-bit base" : "")
+                         : fmt::format("fine-tuning, {} of rank {}", four_bits ? "QLoRA" : "LoRA", lora.rank);
+  if (lora.method != nullptr && !lora.trains_prompt()) text += fmt::format(" ({})", lora.method->name);
+  if (lora.count > 1) text += fmt::format(", {} at once", lora.count);
+  return text;
+}
+
 std::string fine_tuning_words(const Workload& w) {
   std::string text = "fine-tuning, all weights";
   if (w.trained_layers) text = fmt::format("fine-tuning, {} alone", trained_words(*w.trained_layers));
   if (w.finetune != FineTune::Full) {
-    text = fmt::format("fine-tuning, {} of rank {}", w.finetune == FineTune::Lora ? "LoRA" : "QLoRA", w.lora.rank);
-    if (w.lora.method != nullptr) text += fmt::format(" ({})", w.lora.method->name);
+    text = fine_tuning_by(w);
   }
   if (w.loss == nullptr) return text;
   text += fmt::format(", {} ({})", w.loss->name, w.loss->title);
@@ -191,10 +203,11 @@ std::string advice(const PlanSet& set, const Style& style) {
 std::string work(const PlanRequest& request) {
   const Workload& w = request.workload;
   const auto parameters = static_cast<double>(count_parameters(w.architecture).total());
+  const SequenceLengths lengths = w.data_lengths();
   std::string text = fmt::format("{} ({} {}), {} tokens, sequences of {}, {} a step, {}", w.architecture.name,
                                  format_count(parameters), w.architecture.is_moe() ? "MoE" : "dense",
-                                 format_count(w.tokens), w.seq_len, w.global_batch, to_string(w.optimizer));
-  if (w.mean_seq_len > 0) text += fmt::format(", {} tokens in an average sequence", w.mean_seq_len);
+                                 format_count(w.tokens), lengths.longest, w.global_batch, to_string(w.optimizer));
+  if (lengths.mean > 0) text += fmt::format(", {} tokens in an average sequence", lengths.mean);
   if (w.fine_tunes) text += ", " + fine_tuning_words(w);
   return text;
 }

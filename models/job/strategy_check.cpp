@@ -437,6 +437,13 @@ constexpr std::array kRules{
                               to_string(c.w.optimizer), to_string(c.s.offload));
          },
          "use --optimizer adamw, adam8bit or lion without offload of it, or leave --paged-optimizer out"},
+    Rule{"prefix-without-recomputation", Validity::Unsupported, kNever, "--recompute --adapters",
+         [](const Candidate& c) { return c.w.keys_before_sequence() > 0 && c.s.recompute != Recompute::None; },
+         [](const Candidate& c) {
+           return fmt::format("PEFT hands the keys of {} over as a cache, which no recomputed layer reads",
+                              c.w.lora.method->name);
+         },
+         "use --recompute none, or --adapters prompt_tuning"},
     Rule{"base-format-of-adapters", Validity::Unsupported, kNever, "--base-format --finetune",
          [](const Candidate& c) {
            return c.s.execution.base_format != BaseFormat::Default && c.w.finetune != FineTune::Lora;

@@ -248,6 +248,27 @@ bool Workload::trains_head() const {
 
 bool Workload::trains_below_head() const { return !trained_layers || trained_layers->blocks > 0 || trains_embedding(); }
 
+std::int64_t Workload::tokens_before_sequence() const {
+  const bool before = finetune != FineTune::Full && lora.trains_prompt() && lora.method->prompt.embeddings > 0;
+  return before ? lora.virtual_tokens : 0;
+}
+
+std::int64_t Workload::keys_before_sequence() const {
+  const bool before = finetune != FineTune::Full && lora.trains_prompt() && lora.method->prompt.keys > 0;
+  return before ? lora.virtual_tokens : 0;
+}
+
+SequenceLengths Workload::data_lengths() const {
+  const std::int64_t before = tokens_before_sequence();
+  return {seq_len - before, mean_seq_len > 0 ? mean_seq_len - before : 0};
+}
+
+void Workload::set_lengths(SequenceLengths of_data) {
+  const std::int64_t before = tokens_before_sequence();
+  seq_len = of_data.longest + before;
+  mean_seq_len = of_data.mean > 0 ? of_data.mean + before : 0;
+}
+
 double Workload::frozen_forwards() const {
   if (loss == nullptr || (loss->frozen == FrozenModel::Reference && reference == Reference::Precomputed)) return 0;
   return loss->frozen_forwards;
@@ -302,7 +323,9 @@ Diagnostics check(const Workload& workload) {
   }
   if (workload.trained_layers) check_trained_layers(out, workload);
   if (workload.finetune != FineTune::Full) {
-    check_range(out, "--lora-rank", "LoRA rank", workload.lora.rank, a.hidden > 0 ? a.hidden : 1);
+    if (!workload.lora.trains_prompt()) {
+      check_range(out, "--lora-rank", "LoRA rank", workload.lora.rank, a.hidden > 0 ? a.hidden : 1);
+    }
     if (workload.precision == Precision::Fp32 && workload.finetune == FineTune::Qlora) {
       out.push_back({"conflict", "--dtype", "QLoRA computes in a 16-bit format, not in fp32", "use --dtype bf16"});
     }

@@ -63,10 +63,13 @@ struct Lora {
   LoraTargets targets = LoraTargets::Linear;
   /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
   bool train_embeddings = false;
+  std::int64_t virtual_tokens = 0;        ///< of a method that trains prompts
+  std::int64_t count = 1;                 ///< adapters trained at once, each on sequences of its own
   AdaptedLayers layers;                   ///< what of a block gets adapters of its own
   const AdapterMethod* method = nullptr;  ///< of PEFT, other than LoRA
   std::optional<AdapterKeeps> keeps;      ///< of adapters other than LoRA's in 16 bits
   std::optional<AdapterWork> work;
+  [[nodiscard]] bool trains_prompt() const { return method != nullptr && method->is_prompt(); }
   friend bool operator==(const Lora&, const Lora&) = default;
 };
 
@@ -97,10 +100,16 @@ enum class Reference {
 std::string_view to_string(Reference reference);
 std::optional<Reference> reference_from(std::string_view name);
 
+/// Lengths of sequences; `mean` is 0 where all are as long.
+struct SequenceLengths {
+  std::int64_t longest = 0;
+  std::int64_t mean = 0;
+};
+
 /// What is trained, on how much, in which number formats.
 struct Workload {
   Architecture architecture;
-  std::int64_t seq_len = 0;
+  std::int64_t seq_len = 0;       ///< virtual tokens before it included
   std::int64_t global_batch = 0;  ///< sequences per optimizer step; a pair of a preference loss is two
   Precision precision = Precision::Bf16;
   Optimizer optimizer = Optimizer::AdamW;
@@ -120,7 +129,21 @@ struct Workload {
   std::optional<Architecture> teacher;  ///< whose logits a distillation learns
 
   [[nodiscard]] std::int64_t computed_seq_len() const { return mean_seq_len > 0 ? mean_seq_len : seq_len; }
+  /// Virtual tokens that stand before each sequence. They are computed and are none of the data's tokens.
+  [[nodiscard]] std::int64_t tokens_before_sequence() const;
+  /// Virtual tokens whose keys attention reads beside those of the sequence.
+  [[nodiscard]] std::int64_t keys_before_sequence() const;
+  /// Of the data, without virtual tokens.
+  [[nodiscard]] SequenceLengths data_lengths() const;
+  /// An average sequence of the data.
+  [[nodiscard]] std::int64_t data_seq_len() const { return computed_seq_len() - tokens_before_sequence(); }
+  /// Lengths as the data has them; virtual tokens come before.
+  void set_lengths(SequenceLengths of_data);
+  /// Of the data.
   [[nodiscard]] double tokens_per_step() const {
+    return static_cast<double>(data_seq_len()) * static_cast<double>(global_batch);
+  }
+  [[nodiscard]] double computed_tokens_per_step() const {
     return static_cast<double>(computed_seq_len()) * static_cast<double>(global_batch);
   }
   /// Sequences that go through the model together: two of a pair.

@@ -112,6 +112,17 @@ Ledger projected(const Architecture& a, const LayerSpec& spec, const Widths& b) 
   return {.split = b.element * static_cast<double>(gates + heads.made_values())};
 }
 
+/// Keys and values that stand before a sequence, for each of its tokens, and the mask that lets all queries see them:
+/// torch's scaled dot product attention turns it into numbers in every layer (scripts/fit/adapter_costs.py counts
+/// both).
+double prefix_bytes(const Workload& w, const ActivationOptions& o, const Widths& b, std::int64_t width) {
+  const auto prefix = static_cast<double>(w.keys_before_sequence());
+  if (prefix == 0) return 0;
+  const auto sequence = static_cast<double>(w.seq_len);
+  const double mask = o.plain_layers && o.flash_attention ? b.element * (prefix + sequence) : 0;
+  return 2 * b.element * static_cast<double>(width) * prefix / sequence + mask;
+}
+
 /// What plain layers keep of queries, keys and values beside those that attention reads: values are a view of one
 /// product's output, which stays whole behind the rotated queries and keys, and scattered adapters keep theirs
 /// (LitGPT of 2023-10 and 2024, lora.py; derivatives.yaml of PyTorch, index_copy). Repeated heads are copies instead.
@@ -121,7 +132,7 @@ double beside_projected(const Workload& w, const LayerSpec& spec, const Activati
   const AttentionWidths heads = attention_widths(a, spec);
   const double pair = b.element * static_cast<double>(heads.queries() + (heads.made > 0 ? heads.keys() : 0));
   const bool grouped = heads.n_kv_heads < heads.n_heads;
-  double bytes = 0;
+  double bytes = prefix_bytes(w, o, b, o.repeats_heads ? heads.queries() : heads.keys());
   if (o.repeats_heads && grouped) bytes += 2 * b.element * static_cast<double>(heads.queries() - heads.keys());
   if (o.fused_qkv && !grouped) bytes += pair;
   const bool scattered = w.finetune != FineTune::Full && w.lora.targets == LoraTargets::QueryValue;
@@ -138,7 +149,7 @@ double attention_output(const Architecture& a, const LayerSpec& spec) {
 double score_count(const Workload& w, const LayerSpec& spec) {
   if (spec.mixer != Mixer::Attention) return 0;
   const std::int64_t keys = spec.window > 0 ? std::min(spec.window, w.seq_len) : w.seq_len;
-  return static_cast<double>(w.architecture.n_heads * keys);
+  return static_cast<double>(w.architecture.n_heads * (keys + w.keys_before_sequence()));
 }
 
 /// Stored scores of one token: softmax output; with dropout its mask and result too (5as of
@@ -375,7 +386,8 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .sliced_regions = stack.execution.tensor_overlap == TensorOverlap::Async,
           .liger_kernels = stack.liger_kernels,
           .plain_layers = stack.plain_layers,
-          .repeats_heads = stack.plain_layers && (!stack.grouped_attention || w.padded || !stack.flash_attention),
+          .repeats_heads = stack.plain_layers && (!stack.grouped_attention || w.padded ||
+                                                  w.keys_before_sequence() > 0 || !stack.flash_attention),
           .plain_gelu = computes_gelu_by_operations(w, stack),
           .autocast = runs_under_autocast(w, stack),
           // The embedding's format goes on from layer to layer, and a frozen one has 16 bits.

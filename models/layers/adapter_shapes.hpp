@@ -23,6 +23,7 @@ struct AdapterShape {
 
 /// Whether matrices of this part carry adapters.
 inline bool carries_adapter(const Architecture& a, LinearPart part, const Lora& lora) {
+  if (lora.trains_prompt()) return false;
   const bool linear = reaches_mlps(lora.targets);
   const bool experts = lora.targets == LoraTargets::Linear;
   const bool attention = lora.targets != LoraTargets::QueryValue;

@@ -150,7 +150,11 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy
                      const Stack& stack, AttentionCounting counting) {
   const Architecture& a = w.architecture;
   const bool flash = stack.flash_attention;
-  const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
+  ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
+  for (const LayerRun& run : layers) {
+    if (run.spec.mixer != Mixer::Attention) continue;
+    forward.core += number(run.count) * core_flops_per_key(a, run.spec) * number(w.keys_before_sequence());
+  }
   const double head = w.has_logits() ? head_forward_flops(a).value() : 0;
   const double linears = forward.linears + head;
   double model = 3 * (linears + forward.core + forward.states);
@@ -173,7 +177,7 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy
     repeated += recomputed_part * (reached.linears - unread + reached.core + reached.states + adapters);
   }
   if (s.recompute == Recompute::Selective) repeated += selective_flops(layers, w, s, stack, reached);
-  const double tokens = w.tokens_per_step();
+  const double tokens = w.computed_tokens_per_step();
   return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
 }
 

@@ -266,7 +266,8 @@ AttentionShape attention_shape(const LayerInputs& in) {
           .head_dim = latent ? a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim : heads.head_dim,
           .value_dim = latent ? a.latent.v_head_dim : heads.head_dim,
           .causal = a.kind == ModelKind::Decoder || (a.kind == ModelKind::EncoderDecoder && !in.spec.encoder),
-          .window = in.spec.window};
+          .window = in.spec.window,
+          .prefix = in.workload.keys_before_sequence()};
 }
 
 void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape) {

@@ -158,9 +158,10 @@ std::int64_t active_matmul_parameters(const Architecture& architecture, const La
 
 /// Trainable adapter parameters of a LoRA run: `rank * (in + out)` per linear map. With latent attention queries and
 /// values are not told apart: all its projections count. Source: Hu et al. 2021.
-/// With what their method trains for each output beside it.
+/// With what their method trains for each output beside it. Of a prompt its virtual tokens and what makes them. Of all
+/// adapters that are trained at once.
 std::int64_t lora_parameters(const Architecture& architecture, const Lora& lora);
-/// Those that touch one token: `top_k` of the routed experts.
+/// Those that touch one token, of one adapter: `top_k` of the routed experts.
 std::int64_t active_lora_parameters(const Architecture& architecture, const Lora& lora);
 /// Those of routed experts, all of them.
 std::int64_t expert_lora_parameters(const Architecture& architecture, const Lora& lora);
@@ -168,6 +169,8 @@ std::int64_t expert_lora_parameters(const Architecture& architecture, const Lora
 std::int64_t trained_parameters(const Workload& workload);
 /// What a LoRA run trains in all: the adapters and, where they are trained too, embedding and head.
 std::int64_t trained_lora_parameters(const Architecture& architecture, const Lora& lora);
+/// Of these what PEFT writes: not the encoder of a prompt, but what it makes.
+std::int64_t saved_lora_parameters(const Architecture& architecture, const Lora& lora);
 
 /// A realistic dense (Llama-shaped) architecture within 2 % of a parameter count: a preset where one
 /// matches, else interpolated widths. Fails below 1M and above 10T parameters.

@@ -76,7 +76,22 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
 
 enum class Counted { All, Active, Experts };
 
+/// What stands before the sequences.
+std::int64_t prompt_values(const Architecture& a, const Lora& lora) {
+  const PromptParts& parts = lora.method->prompt;
+  std::int64_t keys = 0;
+  for (const LayerRun& run : layer_stack(a)) keys += run.count / run.sharing * attention_widths(a, run.spec).keys();
+  return lora.virtual_tokens * (parts.embeddings * a.hidden + parts.keys * keys);
+}
+
+/// With what makes it. A token of the data passes through none of it.
+std::int64_t prompt_parameters(const Architecture& a, const Lora& lora) {
+  return prompt_values(a, lora) + lora.method->prompt.layers * a.hidden * (a.hidden + 1);
+}
+
+/// Of one adapter.
 std::int64_t adapter_parameters(const Architecture& a, const Lora& lora, Counted counted) {
+  if (lora.trains_prompt()) return counted == Counted::All ? prompt_parameters(a, lora) : 0;
   const bool active_only = counted == Counted::Active;
   const std::int64_t per_output = lora.method != nullptr && !active_only ? lora.method->output_parameters : 0;
   std::int64_t sum = 0;
@@ -165,7 +180,7 @@ std::int64_t active_parameters(const Architecture& a) {
 }
 
 std::int64_t lora_parameters(const Architecture& a, const Lora& lora) {
-  return adapter_parameters(a, lora, Counted::All);
+  return lora.count * adapter_parameters(a, lora, Counted::All);
 }
 
 std::int64_t active_lora_parameters(const Architecture& a, const Lora& lora) {
@@ -173,7 +188,7 @@ std::int64_t active_lora_parameters(const Architecture& a, const Lora& lora) {
 }
 
 std::int64_t expert_lora_parameters(const Architecture& a, const Lora& lora) {
-  return adapter_parameters(a, lora, Counted::Experts);
+  return lora.count * adapter_parameters(a, lora, Counted::Experts);
 }
 
 std::int64_t trained_parameters(const Workload& w) {
@@ -188,9 +203,13 @@ std::int64_t trained_parameters(const Workload& w) {
   return w.trains_head() ? sum + edge.head : sum;
 }
 
+std::int64_t saved_lora_parameters(const Architecture& a, const Lora& lora) {
+  return lora.trains_prompt() ? lora.count * prompt_values(a, lora) : trained_lora_parameters(a, lora);
+}
+
 std::int64_t trained_lora_parameters(const Architecture& a, const Lora& lora) {
   const EdgeParameters edge = edge_parameters(a);
-  return lora_parameters(a, lora) + (lora.train_embeddings ? edge.embedding + edge.head : 0);
+  return lora_parameters(a, lora) + (lora.train_embeddings ? lora.count * (edge.embedding + edge.head) : 0);
 }
 
 }  // namespace smplan

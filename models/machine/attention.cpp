@@ -54,7 +54,7 @@ double flops_per_pair(double query_dim, double value_dim, Pass pass) {
 // Queries, keys, values and outputs once; backward also their gradients and the output's.
 double streamed_bytes(const AttentionShape& s, Pass pass) {
   const double heads = static_cast<double>(s.heads) * static_cast<double>(s.query_len);
-  const double kv_heads = static_cast<double>(s.kv_heads) * static_cast<double>(s.key_len);
+  const double kv_heads = static_cast<double>(s.kv_heads) * static_cast<double>(s.key_len + s.prefix);
   const auto dims = static_cast<double>(s.head_dim + s.value_dim);
   return 2 * static_cast<double>(s.batch) * dims * (heads + kv_heads) * (pass == Pass::Forward ? 1 : 2);
 }
@@ -79,10 +79,11 @@ bool takes_fused_softmax(const AttentionShape& s) {
 double mean_attended_keys(const AttentionShape& s) {
   const auto keys = static_cast<double>(s.key_len);
   const auto window = static_cast<double>(s.window);
+  const auto prefix = static_cast<double>(s.prefix);
   if (s.window > 0 && s.window < s.key_len) {
-    return s.causal ? window - window * (window - 1) / (2 * keys) : window;
+    return prefix + (s.causal ? window - window * (window - 1) / (2 * keys) : window);
   }
-  return s.causal ? (keys + 1) / 2 : keys;
+  return prefix + (s.causal ? (keys + 1) / 2 : keys);
 }
 
 Flops attention_flops(const AttentionShape& s, Pass pass) {

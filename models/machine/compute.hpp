@@ -39,6 +39,7 @@ struct AttentionShape {
   std::int64_t value_dim = 0;  ///< of values
   bool causal = true;          ///< with fewer queries than keys (context parallel): each rank's balanced share
   std::int64_t window = 0;     ///< 0: all keys
+  std::int64_t prefix = 0;     ///< keys before the sequence, which every query attends to
 };
 
 enum class Pass { Forward, Backward };

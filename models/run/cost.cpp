@@ -171,7 +171,7 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
     const double epochs =
         mode == InputMode::File
             ? 1
-            : std::max(1.0, t.sequence_bytes * (workload.tokens / static_cast<double>(workload.computed_seq_len())) /
+            : std::max(1.0, t.sequence_bytes * (workload.tokens / static_cast<double>(workload.data_seq_len())) /
                                 setup.data->size);
     const auto files = static_cast<double>(setup.data->files);
     if (streams && s3 != nullptr) {
@@ -314,7 +314,7 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   c.productive = std::ceil(workload.tokens / workload.tokens_per_step()) * step.time();
   if (terms.input) {
     c.input = terms.input;
-    const Bytes read = terms.sequence_bytes * (workload.tokens / static_cast<double>(workload.computed_seq_len()));
+    const Bytes read = terms.sequence_bytes * (workload.tokens / static_cast<double>(workload.data_seq_len()));
     if (c.productive > Seconds()) c.input->needed = read / c.productive;
     if (c.input->delivered > BytesPerSecond()) c.productive = std::max(c.productive, read / c.input->delivered);
   }

@@ -195,9 +195,10 @@ class Planner {
     // What the request is about, whatever the method.
     RequestSpec plain = q_.base;
     plain.finetune = "full";
-    for (auto* field :
-         {&plain.lora_rank, &plain.lora_targets, &plain.lora_embeddings, &plain.trained_layers, &plain.reference})
+    for (auto* field : {&plain.lora_rank, &plain.lora_targets, &plain.lora_embeddings, &plain.virtual_tokens,
+                        &plain.adapter_count, &plain.trained_layers, &plain.reference}) {
       field->reset();
+    }
     plain.launchable = "any";
     const Result<PlanRequest> whole = resolve(plain, catalog_, region_, Purpose::Plan, now_);
     if (!whole) return tl::unexpected<Diagnostics>(whole.error());
@@ -277,9 +278,17 @@ class Planner {
     spec.finetune = method.trains;
     if (!method.adapters.empty()) spec.adapters = method.adapters;
     if (method.trains == "full") {
-      for (auto* field : {&spec.adapters, &spec.lora_rank, &spec.lora_targets, &spec.lora_embeddings}) field->reset();
+      for (auto* field : {&spec.adapters, &spec.adapter_count}) field->reset();
       if (spec.reference == "adapters") spec.reference.reset();
     }
+    // What the request says of layers is meant for methods that adapt some, of virtual tokens for those that train
+    // them.
+    const AdapterMethod* kind = spec.adapters ? adapter_method(*spec.adapters) : nullptr;
+    const bool prompt = method.trains != "full" && kind != nullptr && kind->is_prompt();
+    if (prompt || method.trains == "full") {
+      for (auto* field : {&spec.lora_rank, &spec.lora_targets, &spec.lora_embeddings}) field->reset();
+    }
+    if (!prompt) spec.virtual_tokens.reset();
     // What the request names of the blocks is meant for the method that freezes the others.
     if (method.last_layers == 0) spec.trained_layers.reset();
     if (method.last_layers > 0 && !spec.trained_layers) {
@@ -369,7 +378,8 @@ class Planner {
     row.steps = static_cast<std::int64_t>(std::ceil(row.tokens / w.tokens_per_step()));
     const bool full = w.finetune == FineTune::Full;
     row.trained = trained_parameters(w);
-    const std::int64_t saved = full ? count_parameters(w.architecture).total() : row.trained;
+    const std::int64_t saved =
+        full ? count_parameters(w.architecture).total() : saved_lora_parameters(w.architecture, w.lora);
     row.saved = Bytes((full ? 2.0 : 4.0) * static_cast<double>(saved));
     return row;
   }

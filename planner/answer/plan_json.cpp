@@ -75,7 +75,8 @@ Json work_json(const PlanRequest& r) {
   Json out;
   out["model"] = model_json(w.architecture);
   out["tokens"] = count(w.tokens);
-  out["seq_len"] = w.seq_len;
+  const SequenceLengths lengths = w.data_lengths();
+  out["seq_len"] = lengths.longest;
   out["global_batch"] = w.global_batch;
   out["global_batch_tokens"] = count(w.tokens_per_step());
   out["dtype"] = std::string(to_string(w.precision));
@@ -83,14 +84,17 @@ Json work_json(const PlanRequest& r) {
   out["optimizer"] = std::string(to_string(w.optimizer));
   out["finetune"] = std::string(to_string(w.finetune));
   out["fine_tuning"] = w.fine_tunes;
-  out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
+  const bool low_rank = w.finetune != FineTune::Full && !w.lora.trains_prompt();
+  out["lora_rank"] = low_rank ? Json(w.lora.rank) : Json(nullptr);
   if (w.lora.train_embeddings) out["lora_embeddings"] = true;
   if (w.trained_layers) out["trained_layers"] = to_string(*w.trained_layers);
-  if (w.finetune != FineTune::Full && w.lora.targets != LoraTargets::Linear) {
+  if (low_rank && w.lora.targets != LoraTargets::Linear) {
     out["lora_targets"] = std::string(to_string(w.lora.targets));
   }
   if (w.lora.method != nullptr) out["adapters"] = w.lora.method->name;
-  if (w.mean_seq_len > 0) out["mean_seq_len"] = w.mean_seq_len;
+  if (w.lora.virtual_tokens > 0) out["virtual_tokens"] = w.lora.virtual_tokens;
+  if (w.lora.count > 1) out["adapter_count"] = w.lora.count;
+  if (lengths.mean > 0) out["mean_seq_len"] = lengths.mean;
   if (w.loss != nullptr) out["loss"] = w.loss->name;
   if (w.loss != nullptr && w.loss->frozen == FrozenModel::Reference) {
     out["reference"] = std::string(to_string(w.reference));

@@ -53,7 +53,10 @@ std::vector<std::string> traits(const Workload& w, const Strategy& s, const Clus
   add(s.context_parallel > 1, "context parallelism");
   add(s.expert_parallel > 1, "expert parallelism");
   add(w.architecture.has_state_mixer(), w.architecture.state.delta_rule ? "the gated delta rule" : "state mixers");
-  add(w.finetune != FineTune::Full, "low-rank adapters");
+  const bool adapters = w.finetune != FineTune::Full;
+  add(adapters && !w.lora.trains_prompt(), "low-rank adapters");
+  add(adapters && w.lora.trains_prompt(), "virtual tokens");
+  add(adapters && w.lora.count > 1, "several adapters at once");
   add(w.trained_layers.has_value(), "frozen layers");
   add(w.finetune == FineTune::Qlora, "a 4-bit base");
   add(w.loss != nullptr, "losses over several passes or sequences");

@@ -82,6 +82,10 @@ const Need kNeeds[] = {
      [](const Capabilities& c, const TrainingPlan&) { return c.frozen_layers; }},
     {[](const TrainingPlan& p) { return p.adapters != nullptr ? "adapters of the kind " + p.adapters->name : ""; },
      [](const Capabilities& c, const TrainingPlan&) { return c.adapter_kinds; }},
+    {[](const TrainingPlan& p) {
+       return p.adapter_count > 1 ? fmt::format("{} adapters at once", p.adapter_count) : std::string();
+     },
+     [](const Capabilities& c, const TrainingPlan&) { return c.several_adapters; }},
     {[](const TrainingPlan& p) { return when(p.mean_seq_len > 0, "sequences of different lengths"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.lengths; }},
     {[](const TrainingPlan& p) { return p.loss != nullptr ? "the loss of " + p.loss->name : std::string(); },

@@ -172,9 +172,11 @@ Settings script_settings(const ExportJob& job) {
   if (p.strategy.recompute_layers > 0) {
     out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));
   }
-  if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
+  if (p.lora_rank > 0) out.emplace_back("lora_rank", text(p.lora_rank));
+  if (p.virtual_tokens > 0) out.emplace_back("virtual_tokens", text(p.virtual_tokens));
+  if (p.adapter_count > 1) out.emplace_back("adapter_count", text(p.adapter_count));
   const std::vector<std::string> targets = lora_targets(p);
-  if (p.finetune != FineTune::Full && !targets.empty()) {
+  if (p.lora_rank > 0 && !targets.empty()) {
     out.emplace_back("lora_targets", json_string(fmt::format("{}", fmt::join(targets, ","))));
   }
   if (p.adapters != nullptr) out.emplace_back("adapters", json_string(p.adapters->name));

@@ -276,9 +276,16 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse("the training program has no loss that writes over its logits",
            "plan with --loss-kernel linear, or export with --script your own");
   }
+  if (plan.adapter_count > 1) {
+    refuse("the training program trains one adapter", "plan with --adapter-count 1, or export with --script your own");
+  }
+  if (plan.virtual_tokens > 0 && (plan.loss != nullptr || plan.model.kind != ModelKind::Decoder)) {
+    refuse("the training program trains virtual tokens of causal language models, on examples",
+           "plan without --loss, or export with --script your own");
+  }
   // DoRA reads the norms of whole weights at its start, PiSSA their singular values.
   if (plan.adapters != nullptr && (plan.adapters->needs_half || !plan.adapters->is_lora()) && engine != Engine::Ddp) {
-    refuse(fmt::format("the training program starts {} from whole weights, which ranks of {} do not hold",
+    refuse(fmt::format("the training program trains {} beside whole weights, which ranks of {} do not hold",
                        plan.adapters->name, to_string(engine)),
            "plan with --stack hf-trainer or ddp, or export with --script your own");
   }

@@ -95,6 +95,7 @@ struct Capabilities {
   bool trained_embeddings = false;  ///< beside adapters
   bool chosen_layers = false;       ///< adapters on part of the linear layers
   bool frozen_layers = false;       ///< part of the model trained without adapters
+  bool several_adapters = false;    ///< at once
   bool adapter_kinds = false;       ///< adapters other than LoRA
   bool lengths = false;             ///< sequences of different lengths
   bool losses = false;              ///< other than that of the next token

@@ -40,6 +40,7 @@ constexpr Capabilities kAnything = {.tensor = true,
                                     .trained_embeddings = true,
                                     .chosen_layers = true,
                                     .frozen_layers = true,
+                                    .several_adapters = true,
                                     .adapter_kinds = true,
                                     .lengths = true,
                                     .losses = true,
@@ -136,6 +137,7 @@ constexpr ExportTarget kTargets[] = {
       .trained_embeddings = true,
       .chosen_layers = true,
       .frozen_layers = true,
+      .several_adapters = true,
       .adapter_kinds = true,
       .lengths = true,
       .losses = true,
@@ -158,6 +160,7 @@ constexpr ExportTarget kTargets[] = {
       .trained_embeddings = true,
       .chosen_layers = true,
       .frozen_layers = true,
+      .several_adapters = true,
       .adapter_kinds = true,
       .lengths = true,
       .losses = true,
@@ -181,6 +184,7 @@ constexpr ExportTarget kTargets[] = {
       .trained_embeddings = true,
       .chosen_layers = true,
       .frozen_layers = true,
+      .several_adapters = true,
       .adapter_kinds = true,
       .smddp = true,
       .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
@@ -360,12 +364,21 @@ constexpr ExportTarget kTargets[] = {
      set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), nullptr, write_torchrun},
 };
 
+std::string adapters_of_script(const TrainingPlan& plan) {
+  std::string text =
+      plan.virtual_tokens > 0
+          ? fmt::format("The script trains {} virtual tokens ({})", plan.virtual_tokens, plan.adapters->name)
+          : fmt::format("The script brings the adapters, of rank {} on {}", plan.lora_rank, adapted_layers(plan));
+  if (plan.lora_embeddings) text += ", and trains embedding and head (modules_to_save of PEFT)";
+  if (plan.adapter_count > 1)
+    text += fmt::format("; {} of them at once, each on its part of a batch", plan.adapter_count);
+  return text + '.';
+}
+
 /// What the prediction counts on and no setting of a job can bring about.
 void note_kernels(const TrainingPlan& plan, Export& out) {
   if (!out.brings_program && !out.names_adapters && plan.finetune != FineTune::Full) {
-    out.notes.push_back(
-        fmt::format("The script brings the adapters, of rank {} on {}{}.", plan.lora_rank, adapted_layers(plan),
-                    plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));
+    out.notes.push_back(adapters_of_script(plan));
   }
   if (!out.brings_program && !out.names_adapters && plan.trained_layers) {
     out.notes.push_back(fmt::format("The script trains {} and freezes the rest (requires_grad_).",

@@ -125,7 +125,12 @@ std::string training_words(const TrainingPlan& plan) {
   if (plan.loss != nullptr) words += ", " + plan.loss->name;
   if (plan.trained_layers) words += fmt::format(", {} trained, the rest frozen", trained_words(*plan.trained_layers));
   if (plan.finetune == FineTune::Full) return words;
-  words += fmt::format(", {} of rank {}", adapters_name(plan), plan.lora_rank);
+  if (plan.virtual_tokens > 0) {
+    words += fmt::format(", {} virtual tokens, {}", plan.virtual_tokens, adapters_name(plan));
+  } else {
+    words += fmt::format(", {} of rank {}", adapters_name(plan), plan.lora_rank);
+  }
+  if (plan.adapter_count > 1) words += fmt::format(", {} at once", plan.adapter_count);
   if (plan.lora_targets != LoraTargets::Linear) words += fmt::format(" on {}", adapted_layers(plan));
   return words + (plan.lora_embeddings ? " with embedding and head trained" : "");
 }

@@ -96,9 +96,14 @@ void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std:
            "export to axolotl, or plan with --finetune lora");
   }
   const bool trl = tool == &LossWord::trl;
-  if (plan.adapters != nullptr && trl && word_of_kind(plan.adapters, &KindWord::trl).empty()) {
+  if (plan.adapters != nullptr && plan.virtual_tokens == 0 && trl &&
+      word_of_kind(plan.adapters, &KindWord::trl).empty()) {
     refuse(out, fmt::format("TRL's file has no words for adapters of the kind {}", plan.adapters->name),
            "plan with --adapters lora, or export to axolotl or llama-factory");
+  }
+  if (plan.virtual_tokens > 0) {
+    refuse(out, fmt::format("the file of {} has no words for virtual tokens", name),
+           "plan with --adapters lora, or with --stack hf-trainer or ddp for smplan's training program");
   }
   if (optimizer_name(plan).empty()) {
     refuse(out, fmt::format("{} has no optimizer {}", name, to_string(plan.optimizer)), "plan with --optimizer adamw");

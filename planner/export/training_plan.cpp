@@ -37,6 +37,8 @@ std::string TrainingPlan::id() const {
   if (mean_seq_len > 0) decided["lengths"] = mean_seq_len;
   if (lora_targets != LoraTargets::Linear) decided["adapters"] = to_string(lora_targets);
   if (adapters != nullptr) decided["adapter_kind"] = adapters->name;
+  if (virtual_tokens > 0) decided["virtual_tokens"] = virtual_tokens;
+  if (adapter_count > 1) decided["adapter_count"] = adapter_count;
   if (loss != nullptr) decided["loss"] = {loss->name, to_string(reference), teacher};
   decided["machines"] = {instance->name, instance_count, region, to_string(market)};
   decided["stack"] = stack->id;

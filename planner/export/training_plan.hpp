@@ -54,6 +54,8 @@ struct TrainingPlan {
   std::int64_t lora_rank = 0;
   LoraTargets lora_targets = LoraTargets::Linear;
   bool lora_embeddings = false;
+  std::int64_t virtual_tokens = 0;              ///< of a method that trains prompts
+  std::int64_t adapter_count = 1;               ///< trained at once
   std::optional<TrainedLayers> trained_layers;  ///< of full training; the rest is frozen
   const AdapterMethod* adapters = nullptr;      ///< kind of adapters other than LoRA
   const TrainingLoss* loss = nullptr;           ///< other than that of the next token

@@ -122,7 +122,6 @@ void read_image(const Node* node, Job& job) {
 }
 
 void read_script_settings(const Node& h, Job& job) {
-  note_other_methods(h, job);
   JobStrategy& s = job.strategy;
   s.execution = script_execution(h);
   s.bf16 = switch_field(first_of(h, {"bf16"}));
@@ -150,11 +149,14 @@ void read_script_settings(const Node& h, Job& job) {
   s.sequence_length = count_field(first_of(h, {"max_seq_length", "seq_length", "max_context_width", "seq_len"}));
   s.steps = count_field(h.find("max_steps"));
   s.finetune = unquoted(text_field(h.find("finetune")));
+  read_methods(h, job);
   s.optimizer = unquoted(text_field(first_of(h, {"optimizer", "optim"})));
   s.save_interval = count_field(first_of(h, {"save_interval", "save_steps"}));
   s.lora_rank = count_field(h.find("lora_rank"));
   s.trained_layers = unquoted(text_field(h.find("trained_layers")));
   s.lora_embeddings = switch_field(h.find("lora_embeddings"));
+  s.virtual_tokens = count_field(first_of(h, {"virtual_tokens", "num_virtual_tokens"}));
+  s.adapter_count = count_field(first_of(h, {"adapter_count", "n_adapters", "num_adapters"}));
   s.recompute_layers = count_field(h.find("activation_checkpointing_layers"));
   s.recompute = unquoted(text_field(h.find("activation_checkpointing")));
 }

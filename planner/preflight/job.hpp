@@ -134,6 +134,7 @@ struct JobStrategy {
   Text trained_layers;  ///< of full training, in smplan's words: `last:8+head`
   Text lora_targets;    ///< what carries adapters: query-value, attention or linear
   Text adapters;        ///< kind of adapters, by smplan's name, where it is not LoRA
+  Count virtual_tokens, adapter_count;
   Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
   Switch bf16, fp16, fp8, fp4, fp32;
   Text attention;  ///< `flash_attention_2`, `sdpa`, ...

@@ -110,6 +110,8 @@ std::vector<JobSetting> all_settings() {
       {"finetune", of_strategy<&JobStrategy::finetune>},
       {"lora_rank", of_strategy<&JobStrategy::lora_rank>},
       {"lora_embeddings", of_strategy<&JobStrategy::lora_embeddings>},
+      {"virtual_tokens", of_strategy<&JobStrategy::virtual_tokens>},
+      {"adapter_count", of_strategy<&JobStrategy::adapter_count>},
       {"trained_layers", of_strategy<&JobStrategy::trained_layers>},
       {"recompute", of_strategy<&JobStrategy::recompute>},
       {"recompute_layers", of_strategy<&JobStrategy::recompute_layers>},

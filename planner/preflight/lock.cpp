@@ -79,7 +79,9 @@ RequestSpec request_of(const TrainingPlan& plan, const JsonValue& document) {
   if (plan.finetune != FineTune::Full || (tunes && tunes->is_bool() && tunes->as_bool(none))) {
     spec.finetune = to_string(plan.finetune);
   }
-  if (plan.finetune != FineTune::Full) spec.lora_rank = std::to_string(plan.lora_rank);
+  if (plan.lora_rank > 0) spec.lora_rank = std::to_string(plan.lora_rank);
+  if (plan.virtual_tokens > 0) spec.virtual_tokens = std::to_string(plan.virtual_tokens);
+  if (plan.adapter_count > 1) spec.adapter_count = std::to_string(plan.adapter_count);
   if (plan.lora_embeddings) spec.lora_embeddings = "on";
   if (plan.trained_layers) spec.trained_layers = to_string(*plan.trained_layers);
   if (plan.lora_targets != LoraTargets::Linear) spec.lora_targets = to_string(plan.lora_targets);

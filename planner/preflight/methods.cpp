@@ -15,22 +15,30 @@
 namespace smplan {
 namespace {
 
-constexpr std::array<std::string_view, 4> kMethodNames = {"peft_type", "peft_method", "tuner_type", "finetune"};
+constexpr std::array<std::string_view, 5> kMethodNames = {"adapters", "peft_type", "peft_method", "tuner_type",
+                                                          "finetune"};
 
 }  // namespace
 
-void note_other_methods(const Node& h, Job& job) {
+void read_methods(const Node& h, Job& job) {
   const std::vector<std::string> planned = planned_adapters();
   for (const std::string_view name : kMethodNames) {
     const Node* named = h.find(name);
     const Text word = named == nullptr ? Text() : unquoted(text_field(named));
     const AdapterMethod* method = word ? adapter_method(*word) : nullptr;
-    if (method == nullptr || finetune_from(method->name)) continue;
-    if (std::find(planned.begin(), planned.end(), method->name) != planned.end()) continue;
-    job.not_modelled = fmt::format("training by `{}` is not modelled: {} are", method->name, fmt::join(planned, ", "));
+    if (method == nullptr) continue;
+    JobStrategy& s = job.strategy;
+    const bool says_which = finetune_from(s.finetune.value_or("")).has_value();
+    if (finetune_from(method->name)) {
+      if (!says_which) s.finetune = derived(method->name, named->where);
+    } else if (std::find(planned.begin(), planned.end(), method->name) != planned.end()) {
+      if (!says_which) s.finetune = derived(std::string("lora"), named->where);
+      s.adapters = derived(method->name, named->where);
+    } else {
+      job.not_modelled =
+          fmt::format("training by `{}` is not modelled: {} are", method->name, fmt::join(planned, ", "));
+    }
   }
-  const Count adapters = count_field(first_of(h, {"n_adapters", "num_adapters"}));
-  if (adapters.value_or(1) > 1) job.not_modelled = kSeveralAdapters;
 }
 
 }  // namespace smplan

@@ -222,6 +222,17 @@ void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, con
   }
 }
 
+void state_adapters(RequestSpec& spec, const JobStrategy& s) {
+  if (!spec.adapters && s.adapters) spec.adapters = *s.adapters;
+  if (s.adapter_count.value_or(1) > 1) state(spec.adapter_count, s.adapter_count);
+  const AdapterMethod* kind = adapter_method(spec.adapters.value_or(""));
+  if (kind != nullptr && kind->is_prompt()) return state(spec.virtual_tokens, s.virtual_tokens);
+  state(spec.lora_rank, s.lora_rank);
+  if (s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
+  const std::optional<LoraTargets> targets = lora_targets_of(s);
+  if (targets && !spec.lora_targets) spec.lora_targets = to_string(*targets);
+}
+
 /// What is trained and how, where a script's settings use our names; its other words mean what only it knows.
 void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& otherwise) {
   const std::optional<FineTune> mode = finetune_from(s.finetune.value_or(""));
@@ -229,12 +240,11 @@ void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& 
   const bool planned_full = otherwise.stack && otherwise.finetune.value_or("full") == "full";
   if (!spec.finetune && mode && (*mode != FineTune::Full || !planned_full)) {
     spec.finetune = *s.finetune;
-    if (*mode == FineTune::Full && !spec.trained_layers && s.trained_layers) spec.trained_layers = *s.trained_layers;
-    if (*mode != FineTune::Full) state(spec.lora_rank, s.lora_rank);
-    if (*mode != FineTune::Full && s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
-    const std::optional<LoraTargets> targets = lora_targets_of(s);
-    if (*mode != FineTune::Full && targets && !spec.lora_targets) spec.lora_targets = to_string(*targets);
-    if (*mode != FineTune::Full && !spec.adapters && s.adapters) spec.adapters = *s.adapters;
+    if (*mode != FineTune::Full) {
+      state_adapters(spec, s);
+    } else if (!spec.trained_layers && s.trained_layers) {
+      spec.trained_layers = *s.trained_layers;
+    }
   }
   const std::string optimizer = s.optimizer.value_or("");
   if (!spec.optimizer && optimizer_from(optimizer)) spec.optimizer = optimizer;

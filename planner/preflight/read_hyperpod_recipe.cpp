@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/words.hpp"
-#include "planner/preflight/methods.hpp"
 #include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
@@ -39,10 +38,7 @@ void read_adapters(const Node* peft, Job& job) {
     job.not_modelled = "adapters of this kind are not modelled: " + named->text;
     return;
   }
-  if (count_field(peft->find("n_adapters")).value_or(1) > 1) {
-    job.not_modelled = kSeveralAdapters;
-    return;
-  }
+  s.adapter_count = count_field(peft->find("n_adapters"));
   if (kind == "dora") s.adapters = derived(kind, named->where);
   if (const Node* dora = peft->find("use_dora"); dora != nullptr) read_adapter_kind(*dora, "dora", job);
   s.finetune = derived(std::string(kind.starts_with("qlora") ? "qlora" : "lora"), named->where);

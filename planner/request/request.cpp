@@ -23,6 +23,10 @@ namespace {
 constexpr std::int64_t kMaxSeqLen = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxGlobalBatch = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxLoraRank = 65536;
+constexpr std::int64_t kMostAdapters = 10'000;
+constexpr std::int64_t kMostVirtualTokens = 10'000;
+/// As many as the examples of PEFT's pages on prefix tuning and p-tuning have (v0.21).
+constexpr std::int64_t kVirtualTokens = 20;
 constexpr std::int64_t kMaxTop = 1000;
 
 const std::vector<std::string> kPrecisionNames{"bf16", "fp16", "fp8", "fp4", "tf32", "fp32"};
@@ -234,7 +238,41 @@ void Resolver::read_formats() {
       add("conflict", "--lora-rank", "a LoRA rank without LoRA", "add --finetune lora or --finetune qlora");
     }
   }
+  read_prompt();
+  if (spec_.adapter_count) {
+    const auto count = parse_bounded(*spec_.adapter_count, "--adapter-count", 1, kMostAdapters, faults_);
+    if (count) w.lora.count = *count;
+    if (w.finetune == FineTune::Full) {
+      add("conflict", "--adapter-count", "several adapters without adapters",
+          "add --finetune lora or --finetune qlora");
+    }
+  }
   if (has_model_) weigh_adapters();
+}
+
+/// Virtual tokens of a method that trains them: what LoRA says of layers says nothing of these.
+void Resolver::read_prompt() {
+  Workload& w = request_.workload;
+  if (!w.lora.trains_prompt()) {
+    if (!spec_.virtual_tokens) return;
+    add("conflict", "--virtual-tokens", "no virtual tokens are trained",
+        "add --finetune lora --adapters prompt_tuning, ptuning or prefixtuning");
+    return;
+  }
+  const std::array<std::pair<const char*, const Text*>, 3> of_layers{{{"--lora-rank", &spec_.lora_rank},
+                                                                      {"--lora-targets", &spec_.lora_targets},
+                                                                      {"--lora-embeddings", &spec_.lora_embeddings}}};
+  for (const auto& [flag, text] : of_layers) {
+    if (!text->has_value()) continue;
+    add("conflict", flag, fmt::format("{} adapts no layer", w.lora.method->name), "leave it out");
+  }
+  if (spec_.virtual_tokens) {
+    const auto n = parse_bounded(*spec_.virtual_tokens, "--virtual-tokens", 1, kMostVirtualTokens, faults_);
+    if (n) w.lora.virtual_tokens = *n;
+  } else {
+    w.lora.virtual_tokens = kVirtualTokens;
+    assume(fmt::format("{} virtual tokens", kVirtualTokens));
+  }
 }
 
 /// Freezing goes on from weights that exist. What the model has is checked with the workload.
@@ -285,6 +323,19 @@ void Resolver::weigh_adapters() {
   }
   if (method->is_lora()) return;
   const Architecture& a = w.architecture;
+  if (w.lora.trains_prompt()) {
+    const bool keys = w.lora.method->prompt.keys > 0;
+    const bool cached = !a.has_latent_attention() && !a.has_state_mixer() && a.global == GlobalAttention{} &&
+                        a.shared_key_values.n_layers == 0;
+    if (a.kind == ModelKind::Vision || a.kind == ModelKind::EncoderDecoder || (keys && !cached)) {
+      add("unsupported", "--adapters",
+          fmt::format("what {} puts before the sequences of {} is not modelled", w.lora.method->name, a.name),
+          "use --adapters lora");
+      return;
+    }
+    weigh_adapters_of(w);
+    return;
+  }
   if (a.is_moe() || a.has_latent_attention() || a.has_state_mixer() || a.kind == ModelKind::EncoderDecoder ||
       !(a.global == GlobalAttention{}) || a.shared_key_values.n_layers > 0) {
     add("unsupported", "--adapters",
@@ -351,6 +402,7 @@ void Resolver::read_work() {
     const auto n = parse_bounded_length(*spec_.mean_seq_len, "--mean-seq-len", 1, kMaxSeqLen, faults_);
     if (n && *n != w.seq_len) w.mean_seq_len = *n;
   }
+  w.set_lengths({w.seq_len, w.mean_seq_len});
   if (spec_.tokens) {
     if (const auto n = take(parse_count(*spec_.tokens, "--tokens"), faults_)) w.tokens = *n;
   } else if (w.fine_tunes) {
@@ -369,6 +421,7 @@ void Resolver::read_work() {
 
 void Resolver::read_batch() {
   Workload& w = request_.workload;
+  const std::int64_t length = w.data_lengths().longest;
   if (spec_.global_batch && spec_.global_batch_tokens) {
     add("conflict", "--global-batch and --global-batch-tokens", "the global batch is given twice", "give one of them");
     return;
@@ -381,21 +434,21 @@ void Resolver::read_batch() {
   if (spec_.global_batch_tokens) {
     const auto tokens = take(parse_count(*spec_.global_batch_tokens, "--global-batch-tokens"), faults_);
     if (!tokens) return;
-    if (*tokens < static_cast<double>(w.seq_len)) {
+    if (*tokens < static_cast<double>(length)) {
       add("out-of-range", "--global-batch-tokens",
-          fmt::format("{} tokens are less than one sequence of {}", *spec_.global_batch_tokens, w.seq_len),
+          fmt::format("{} tokens are less than one sequence of {}", *spec_.global_batch_tokens, length),
           "give more tokens or a shorter --seq-len");
       return;
     }
-    if (*tokens / static_cast<double>(w.seq_len) > static_cast<double>(kMaxGlobalBatch)) {
+    if (*tokens / static_cast<double>(length) > static_cast<double>(kMaxGlobalBatch)) {
       add("out-of-range", "--global-batch-tokens",
           fmt::format("{} tokens are more than {} sequences", *spec_.global_batch_tokens, kMaxGlobalBatch),
           "give fewer tokens");
       return;
     }
-    w.global_batch = sequences_of(*tokens, w.seq_len);
-    assume(fmt::format("a batch of {} tokens is {} sequences of {}", *spec_.global_batch_tokens, w.global_batch,
-                       w.seq_len));
+    w.global_batch = sequences_of(*tokens, length);
+    assume(
+        fmt::format("a batch of {} tokens is {} sequences of {}", *spec_.global_batch_tokens, w.global_batch, length));
     return;
   }
   const bool published = !w.fine_tunes && preset_ != nullptr && preset_->batch_tokens > 0;
@@ -404,10 +457,10 @@ void Resolver::read_batch() {
     w.global_batch = kFineTuneBatch;
     why = "usual for fine-tuning";
   } else if (published) {
-    w.global_batch = published_batch(preset_->batch_tokens, w.seq_len);
+    w.global_batch = published_batch(preset_->batch_tokens, length);
     why = preset_->batch_source;
   } else {
-    w.global_batch = default_global_batch(w.architecture, w.tokens, w.seq_len);
+    w.global_batch = default_global_batch(w.architecture, w.tokens, length);
     why = "by size and tokens, Bi et al. 2024";
   }
   assume(fmt::format("global batch of {} sequences ({} tokens: {})", w.global_batch, format_count(w.tokens_per_step()),

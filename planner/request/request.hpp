@@ -53,7 +53,8 @@ struct RequestSpec {
   std::optional<std::string> params, model, hf_config, arch;
   // Work.
   std::optional<std::string> tokens, seq_len, global_batch, global_batch_tokens, dtype, optimizer, finetune, adapters,
-      lora_rank, lora_targets, lora_embeddings, trained_layers, mean_seq_len, loss, reference, teacher;
+      lora_rank, lora_targets, lora_embeddings, virtual_tokens, adapter_count, trained_layers, mean_seq_len, loss,
+      reference, teacher;
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.

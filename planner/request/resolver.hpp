@@ -25,6 +25,7 @@ class Resolver {
   void read_loss();
   void read_trained_layers();
   void read_adapters();
+  void read_prompt();
   void weigh_adapters();
   void read_work();
   void read_batch();

@@ -352,6 +352,12 @@ void RlResolver::read_training(const std::optional<std::string>& environment_reg
     assume(fmt::format("{} trains", fmt::join(split_list(*spec.stack, "--stack", faults_), " or ")));
   const Architecture& policy = request_.training.workload.architecture;
   check_kind(policy);
+  const AdapterMethod* adapters = request_.training.workload.lora.method;
+  if (request_.engine != nullptr && adapters != nullptr && !adapters->is_lora()) {
+    add("unsupported", "--adapters",
+        fmt::format("{} generates with LoRA's adapters, not those of {}", request_.engine->title, adapters->name),
+        "use --adapters lora, rslora or pissa");
+  }
   const std::int64_t taken = request_.prompt_length + request_.lengths.limit;
   if (policy.max_positions > 0 && taken > policy.max_positions) {
     add("sequence-too-long", "--prompt-length and --response-limit",
@@ -451,7 +457,7 @@ bool is_rl_member(std::string_view name) {
   // The work is what prompts and responses make of it, and no data set is read beside them. What is trained and how
   // many instances there may be have other defaults.
   // No framework of reinforcement learning freezes part of a policy by a setting.
-  static constexpr std::array<std::string_view, 17> kOwn{"finetune",
+  static constexpr std::array<std::string_view, 19> kOwn{"finetune",
                                                          "count",
                                                          "tokens",
                                                          "seq_len",
@@ -467,7 +473,9 @@ bool is_rl_member(std::string_view name) {
                                                          "sample_size",
                                                          "input_mode",
                                                          "data_region",
-                                                         "trained_layers"};
+                                                         "trained_layers",
+                                                         "virtual_tokens",
+                                                         "adapter_count"};
   return std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end();
 }
 

@@ -191,9 +191,14 @@ std::optional<RejectionReason> SearchSpace::check(const Split& split) const {
     s.schedule = plain == stack_.schedules.end() ? Schedule::OneFOneB : *plain;
   }
   Validity best = Validity::Unsupported;
-  for (const Sharding sharding : stack_.shardings) {
-    s.sharding = sharding;
-    best = std::min(best, quick_check(s, workload_, stack_));
+  // Most work allows the first recomputation, and the others need not be asked.
+  for (const Recompute recompute : stack_.recomputes) {
+    s.recompute = recompute;
+    for (const Sharding sharding : stack_.shardings) {
+      s.sharding = sharding;
+      best = std::min(best, quick_check(s, workload_, stack_));
+    }
+    if (best != Validity::Unsupported) break;
   }
   if (best == Validity::Divisibility || best == Validity::OutOfRange) return RejectionReason::Divisibility;
   if (best == Validity::Unsupported) return RejectionReason::Unsupported;

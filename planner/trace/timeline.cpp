@@ -142,7 +142,6 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   SimulatedJob job{Workload{}, plan.strategy, used_by(*plan.stack, std::move(*cluster)),
                    executed(*framework, plan.strategy.execution)};
   job.workload.architecture = plan.model;
-  job.workload.seq_len = plan.seq_len;
   job.workload.global_batch = plan.global_batch;
   job.workload.precision = plan.precision;
   job.workload.optimizer = plan.optimizer;
@@ -153,8 +152,10 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.lora.targets = plan.lora_targets;
   job.workload.lora.method = plan.adapters;
   job.workload.lora.layers = adapted_layers_of(plan.model, *framework);
+  job.workload.lora.virtual_tokens = plan.virtual_tokens;
+  job.workload.lora.count = plan.adapter_count;
   weigh_adapters_of(job.workload);
-  job.workload.mean_seq_len = plan.mean_seq_len;
+  job.workload.set_lengths({plan.seq_len, plan.mean_seq_len});
   job.workload.loss = plan.loss;
   job.workload.reference = plan.reference;
   if (!plan.teacher.empty()) {

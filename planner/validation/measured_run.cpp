@@ -259,6 +259,7 @@ void read_method(CsvCells& in, MeasuredRun& run) {
   run.lora_targets =
       in.named("lora_targets", linear_layers_from, "names such as q_proj joined by +, query-value, attention or all");
   run.lora_embeddings = in.flag("lora_embeddings");
+  run.virtual_tokens = in.positive("virtual_tokens", kMostTokens);
   run.trained_layers = in.named("trained_layers", trained_layers_from, "last:8, first:8, 16-23 or head");
   run.loss = in.named("loss", loss_from, "sft, dpo, orpo, simpo, cpo, kto or reward").value_or(nullptr);
   run.reference = in.named("reference", reference_from, "copy, adapters or precomputed");

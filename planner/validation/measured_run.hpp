@@ -57,6 +57,7 @@ struct MeasuredRun {
   std::optional<std::int64_t> lora_rank;
   std::optional<LinearLayers> lora_targets;
   std::optional<bool> lora_embeddings;
+  std::optional<std::int64_t> virtual_tokens;   ///< of methods that train prompts
   std::optional<TrainedLayers> trained_layers;  ///< of full training that freezes the rest
   const TrainingLoss* loss = nullptr;           ///< other than that of the next token; pairs count as two sequences
   std::optional<Reference> reference;

@@ -46,7 +46,8 @@ std::string_view to_string(RunStatus status) {
 StepEstimate step_of(const ResolvedRun& r, const Stack& stack) {
   StepEstimate step = estimate_step(r.workload, r.strategy, r.cluster, stack);
   if (r.workload.mean_seq_len == 0) return step;
-  const double counted = static_cast<double>(r.workload.seq_len) / static_cast<double>(r.workload.computed_seq_len());
+  const SequenceLengths of_data = r.workload.data_lengths();
+  const double counted = static_cast<double>(of_data.longest) / static_cast<double>(of_data.mean);
   step.tokens_per_s *= counted;
   step.tokens_per_s_per_gpu *= counted;
   return step;
@@ -88,7 +89,7 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
   const double gpus = devices / static_cast<double>(run.devices_per_gpu);  // as the row counts them
   if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) {
     // Tables count padding.
-    const double tokens = static_cast<double>(w.seq_len) * static_cast<double>(w.global_batch);
+    const double tokens = static_cast<double>(w.data_lengths().longest) * static_cast<double>(w.global_batch);
     return Seconds(tokens / (*run.tokens_per_s_per_gpu * gpus));
   }
   if (run.step_time_s && *run.step_time_s > 0) return Seconds(*run.step_time_s);

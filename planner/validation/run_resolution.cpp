@@ -63,6 +63,13 @@ void resolve_training(const MeasuredRun& run, const Stack& stack, Workload& w, A
   const AdapterMethod* method = trained.adapters;
   if (method == nullptr && run.fp32_adapters) method = adapter_method("lora");
   if (method == nullptr) return;
+  if (method->is_prompt()) {
+    w.lora.method = method;
+    w.lora.virtual_tokens = run.virtual_tokens.value_or(method->prompt.virtual_tokens);
+    weigh_adapters_of(w);
+    w.set_lengths({w.seq_len, w.mean_seq_len});
+    return;
+  }
   if (w.architecture.is_moe() || w.architecture.has_latent_attention()) {
     if (trained.adapters != nullptr) {
       assumptions.push_back("adapters of the kind " + method->name + " are taken as LoRA's");
@@ -74,7 +81,6 @@ void resolve_training(const MeasuredRun& run, const Stack& stack, Workload& w, A
     w.lora.method = method;
     w.lora.work = adapter_work(*method, w.architecture, run.lora_targets);
   }
-  w.seq_len += method->virtual_tokens;
 }
 
 /// A run that finished had positions for its sequences, however many the published model learned.

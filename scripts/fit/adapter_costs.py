@@ -11,7 +11,9 @@ whatever the tokens. The figures stand in catalogs/data/finetuning/adapter_metho
 each of its ranks, more than most machines hold: it runs only where it is named.
 
     scripts/fit/adapter_costs.py [METHOD ...]
+    scripts/fit/adapter_costs.py prompts: what virtual tokens train, and keep in a layer beyond a frozen one
 """
+import copy
 import gc
 import inspect
 import sys
@@ -177,5 +179,16 @@ def main(names):
         print(f"{kind.lower():16}launches {sum(launches) / len(launches):9.1f}", flush=True)
 
 
+def prompts():
+    """Parameters of a model of two layers; bytes of one more layer, of two sequences of half the tokens each."""
+    for kind in ("PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING"):
+        config = PEFT_TYPE_TO_CONFIG_MAPPING[kind](task_type="CAUSAL_LM", num_virtual_tokens=16)
+        make = lambda layers: get_peft_model(llama(layers), copy.deepcopy(config))  # noqa: E731, B023
+        trained = sum(p.numel() for p in make(2).parameters() if p.requires_grad)
+        kept = [int(sum((one_pass(m(3), t) - one_pass(m(2), t))[0] * sign for m, sign in ((make, 1), (frozen, -1))))
+                for t in TOKENS]
+        print(f"{kind.lower():16}trains {trained}; keeps {kept} of {TOKENS} tokens")
+
+
 if __name__ == "__main__":
-    main([name.upper() for name in sys.argv[1:]])
+    prompts() if sys.argv[1:] == ["prompts"] else main([name.upper() for name in sys.argv[1:]])

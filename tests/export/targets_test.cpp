@@ -278,6 +278,33 @@ TEST(Adapters, EmbeddingsTrainedBesideThemAreToldToTheScript) {
   EXPECT_THAT(request(), HasSubstr(R"("lora_embeddings": "\"on\"")"));
 }
 
+TEST(Adapters, OfVirtualTokensAreToldToTheProgramAndToNoTool) {
+  RequestSpec spec = test::request("hf-trainer", "llama-3.2-1b", "ml.g5.2xlarge", "1");
+  spec.finetune = "lora";
+  spec.adapters = "prompt_tuning";
+  spec.virtual_tokens = "30";
+  const TrainingPlan plan = test::plan(spec);
+  EXPECT_THAT(test::exported(plan, "create-training-job").value().files.front().content,
+              AllOf(HasSubstr(R"("adapters": "\"prompt_tuning\"")"), HasSubstr(R"("virtual_tokens": "30")"),
+                    Not(HasSubstr("lora_rank"))));
+  for (const char* tool : {"trl", "axolotl", "llama-factory"}) {
+    EXPECT_THAT(test::refusal(plan, tool), HasSubstr("has no words for virtual tokens"));
+  }
+}
+
+TEST(Adapters, TrainedAtOnceAreLeftToAScript) {
+  RequestSpec spec = test::request("hf-trainer", "llama-3.2-1b", "ml.g5.2xlarge", "1");
+  spec.finetune = "lora";
+  spec.adapter_count = "6";
+  const TrainingPlan plan = test::plan(spec);
+  EXPECT_THAT(test::refusal(plan, "create-training-job"), HasSubstr("the training program trains one adapter"));
+  EXPECT_THAT(test::refusal(plan, "axolotl"), HasSubstr("6 adapters at once"));
+  ExportOptions own;
+  own.script = "mine.py";
+  EXPECT_THAT(test::exported(plan, "create-training-job", own).value().notes,
+              Contains(HasSubstr("6 of them at once, each on its part of a batch")));
+}
+
 TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
   RequestSpec spec = test::request("megatron", "llama-3-8b", "ml.p5.48xlarge");
   spec[Dimension::RecomputeLayers] = "30";

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "models/job/strategy.hpp"
+#include "models/layers/activations.hpp"
+#include "models/layers/flops.hpp"
+#include "models/layers/layers.hpp"
+#include "tests/support/shipped_catalog.hpp"
+
 namespace smplan {
 namespace {
 
@@ -88,8 +94,99 @@ TEST(Adapters, OfNormsAndPromptsAdaptNoLinearLayer) {
   EXPECT_EQ(keeps("prompt_tuning", "").token_bytes, 0);
 }
 
+/// The small Llama of scripts/fit/adapter_costs.py, with virtual tokens.
+Workload counted(const char* method, std::int64_t virtual_tokens, std::int64_t layers = 2) {
+  Workload w;
+  w.architecture = {.n_layers = layers,
+                    .hidden = 768,
+                    .n_heads = 24,
+                    .n_kv_heads = 8,
+                    .head_dim = 32,
+                    .ffn_hidden = 2048,
+                    .vocab = 512,
+                    .tied_embeddings = true};
+  w.finetune = FineTune::Lora;
+  w.lora.method = adapter_method(method);
+  w.lora.virtual_tokens = virtual_tokens;
+  w.global_batch = 2;
+  weigh_adapters_of(w);
+  w.set_lengths({.longest = 32});
+  return w;
+}
+
+/// Numbers that PEFT 0.21.2 gives (scripts/fit/adapter_costs.py prompts).
+TEST(Prompts, TrainWhatPeftTrains) {
+  const auto trained = [](const char* method) { return trained_parameters(counted(method, 16)); };
+  EXPECT_EQ(trained("prefixtuning"), 16384);
+  EXPECT_EQ(trained("prompt_tuning"), 12288);
+  EXPECT_EQ(trained("ptuning"), 1784064);
+  const Workload encoded = counted("ptuning", 16);
+  EXPECT_EQ(saved_lora_parameters(encoded.architecture, encoded.lora), 12288) << "the encoder stays behind";
+}
+
+TEST(Prompts, KeepWhatPeftKeepsInEachLayer) {
+  const Stack& trainer = *test::shipped_catalog().find_stack("hf-trainer");
+  const auto kept = [&](const Workload& w) {
+    const Strategy s{.micro_batch = 2};
+    LayerSpec spec{.ffn_hidden = w.architecture.ffn_hidden};
+    const TokenActivations a = token_activations(w, spec, s, activation_options(w, s, trainer));
+    return a.saved * 2 * static_cast<double>(w.seq_len);
+  };
+  const double frozen = kept(counted("prompt_tuning", 0));
+  // Keys and values of the prefix and of the sequence, repeated for all heads, and a mask of 16-bit numbers.
+  EXPECT_DOUBLE_EQ(kept(counted("prefixtuning", 16)) - frozen, 235520);
+  EXPECT_DOUBLE_EQ(kept(counted("prompt_tuning", 16)), frozen * 48 / 32) << "as so many tokens of the data";
+}
+
+TEST(Prompts, AreNoTokensOfTheData) {
+  const Workload w = counted("prompt_tuning", 16);
+  EXPECT_EQ(w.seq_len, 48);
+  EXPECT_EQ(w.data_lengths().longest, 32);
+  EXPECT_DOUBLE_EQ(w.tokens_per_step(), 64);
+  EXPECT_DOUBLE_EQ(w.computed_tokens_per_step(), 96);
+  Workload padded = w;
+  padded.set_lengths({.longest = 32, .mean = 20});
+  EXPECT_EQ(padded.mean_seq_len, 36);
+  EXPECT_EQ(padded.data_lengths().mean, 20);
+  const Workload keys = counted("prefixtuning", 16);
+  EXPECT_EQ(keys.seq_len, 32) << "attention alone reads them";
+  EXPECT_EQ(keys.keys_before_sequence(), 16);
+}
+
+TEST(Prompts, CostTheirFlops) {
+  const auto flops = [](const Workload& w) {
+    return step_flops(w, Recompute::None, AttentionCounting::CausalHalf).model.value();
+  };
+  // Two products of attention for every key of the prefix, forward and twice backward.
+  const double more = flops(counted("prefixtuning", 16)) - flops(counted("prefixtuning", 0));
+  EXPECT_DOUBLE_EQ(more, 3.0 * 64 * 2 * 4 * 768 * 16);
+  EXPECT_GT(flops(counted("prompt_tuning", 16)), flops(counted("prompt_tuning", 0)) * 48 / 32);
+}
+
+TEST(Prompts, OfKeysAreNotRecomputed) {
+  const Stack& trainer = *test::shipped_catalog().find_stack("hf-trainer");
+  const auto check = [&](const char* method, Recompute recompute) {
+    return quick_check(Strategy{.recompute = recompute}, counted(method, 16), trainer);
+  };
+  EXPECT_EQ(check("prefixtuning", Recompute::Full), Validity::Unsupported);
+  EXPECT_EQ(check("prefixtuning", Recompute::None), Validity::Ok);
+  EXPECT_EQ(check("prompt_tuning", Recompute::Full), Validity::Ok);
+}
+
+TEST(Adapters, TrainedAtOnceAreSoManyTimesAsLarge) {
+  Workload w;
+  w.architecture = narrow();
+  w.architecture.n_layers = 3;
+  w.finetune = FineTune::Lora;
+  const std::int64_t one = trained_parameters(w);
+  const std::int64_t touched = active_lora_parameters(w.architecture, w.lora);
+  w.lora.count = 8;
+  EXPECT_EQ(trained_parameters(w), 8 * one);
+  EXPECT_EQ(active_lora_parameters(w.architecture, w.lora), touched) << "a token passes one of them";
+}
+
 TEST(Adapters, AreKnownByTheLettersOfTheirNames) {
-  EXPECT_EQ(adapter_method("prompt_tuning")->virtual_tokens, 200);
+  EXPECT_EQ(adapter_method("prompt_tuning")->prompt.virtual_tokens, 200);
   EXPECT_EQ(adapter_method("Prompt-Tuning"), adapter_method("prompt_tuning"));
   EXPECT_EQ(adapter_method("distillation"), nullptr);
   EXPECT_EQ(adapter_method(""), nullptr);

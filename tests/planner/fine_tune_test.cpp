@@ -267,6 +267,20 @@ TEST_F(FineTunes, ARowSaysThePlanItHas) {
   }
 }
 
+TEST_F(FineTunes, VirtualTokensAreTrainedWithoutLayers) {
+  const auto answer = ask({.packing = "off", .methods = "lora,prompt-tuning,prefix-tuning"},
+                          {.global_batch = "64", .lora_rank = "8", .virtual_tokens = "10"});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  const std::vector<FineTuneRow>& rows = answer->rows;
+  const Architecture& a = rows[0].request.workload.architecture;
+  EXPECT_EQ(rows[0].request.workload.lora.rank, 8) << "said of layers, and meant for methods that adapt some";
+  EXPECT_EQ(rows[1].trained, 10 * a.hidden);
+  EXPECT_EQ(rows[2].trained, 10 * a.n_layers * 2 * a.n_kv_heads * a.head_dim);
+  EXPECT_EQ(rows[0].steps, rows[1].steps) << "virtual tokens are none of the data's";
+  ASSERT_TRUE(rows[1].plan && rows[2].plan);
+  EXPECT_EQ(rows[2].plan->strategy.recompute, Recompute::None);
+}
+
 TEST_F(FineTunes, RefuseWithAReason) {
   EXPECT_THAT(fault({.packing = "sometimes"}), HasSubstr("--packing"));
   EXPECT_THAT(fault({.methods = "lora,doora"}), HasSubstr("--methods"));

@@ -189,6 +189,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"ExpertsOfDense", Dimension::Expert, "4", "--ep", "no experts"},
         BadSpec{"CutExpertsOfDense", Dimension::ExpertTensor, "4", "--etp", "no experts"},
         BadSpec{"LoraEmbeddings", &RequestSpec::lora_embeddings, "on", "--lora-embeddings", "full training"},
+        BadSpec{"VirtualTokens", &RequestSpec::virtual_tokens, "20", "--virtual-tokens", "no virtual tokens"},
+        BadSpec{"AdapterCount", &RequestSpec::adapter_count, "4", "--adapter-count", "without adapters"},
         BadSpec{"TrainedLayers", &RequestSpec::trained_layers, "tail", "--trained-layers", "last:8"},
         BadSpec{"MoreTrainedThanTheModel", &RequestSpec::trained_layers, "last:41", "--trained-layers",
                 "has 40 blocks"},
@@ -200,6 +202,30 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Objective", &RequestSpec::objective, "speed", "--objective", "unknown"},
         BadSpec{"Top", &RequestSpec::top, "0", "--top", "between 1"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Resolve, VirtualTokensAdaptNoLayer) {
+  RequestSpec spec = spec_13b();
+  spec.finetune = "lora";
+  spec.adapters = "p-tuning";
+  const auto workload = [&] { return resolve(spec, catalog(), std::nullopt, Purpose::Plan).value().workload; };
+  const std::int64_t length = workload().data_lengths().longest;
+  EXPECT_EQ(workload().seq_len, length + 20) << "as many as PEFT's pages have";
+  spec.virtual_tokens = "100";
+  EXPECT_EQ(workload().seq_len, length + 100);
+  EXPECT_EQ(workload().data_lengths().longest, length);
+  const auto faults = [&] {
+    const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Plan);
+    return request ? std::string() : to_string(request.error());
+  };
+  spec.lora_rank = "8";
+  EXPECT_THAT(faults(), AllOf(HasSubstr("--lora-rank"), HasSubstr("ptuning adapts no layer")));
+  spec.lora_rank.reset();
+  spec.virtual_tokens = "0";
+  EXPECT_THAT(faults(), HasSubstr("--virtual-tokens"));
+  // Keys of a prefix are counted for layers that hold keys of one width.
+  spec = {.model = "deepseek-v3", .finetune = "lora", .adapters = "prefix-tuning"};
+  EXPECT_THAT(faults(), HasSubstr("what prefixtuning puts before the sequences of deepseek-v3 is not modelled"));
+}
 
 TEST(Resolve, FreezingGoesOnFromWeights) {
   const auto trained = [](const char* text) {

@@ -202,6 +202,8 @@ class Settings {
              {"layers", &JobStrategy::layers},
              {"experts", &JobStrategy::experts},
              {"save_interval", &JobStrategy::save_interval},
+             {"virtual_tokens", &JobStrategy::virtual_tokens},
+             {"adapter_count", &JobStrategy::adapter_count},
              {"zero_stage", &JobStrategy::zero_stage}}) {
       note(name, s.*field);
     }

@@ -152,6 +152,24 @@ def test_other_adapters_train(exported, pretrained, sentences, kind):
     assert job.row()["method"] == kind
 
 
+@pytest.mark.parametrize("kind, stack, loss, saved", [
+    ("prompt_tuning", "hf-trainer", "linear", 8 * 64), ("prefixtuning", "ddp", "default", 8 * 2 * 2 * 32),
+    pytest.param("prefixtuning", "hf-trainer", "linear", 8 * 2 * 2 * 32, marks=LONG),
+    pytest.param("ptuning", "ddp", "linear", 8 * 64, marks=LONG),
+    pytest.param("prompt_tuning", "ddp", "default", 8 * 64, marks=LONG)])
+def test_virtual_tokens_train(exported, pretrained, sentences, kind, stack, loss, saved):
+    import safetensors.torch
+
+    flags = ("--finetune", "lora", "--adapters", kind, "--virtual-tokens", "8", "--loss-kernel", loss)
+    job = exported("llama", stack, "torchrun", *flags)
+    places = {"SM_CHANNEL_TRAIN": str(sentences), "SM_CHANNEL_MODEL": str(pretrained)}
+    log = job.run("--learning_rate", "0.3", "--log_interval", "1", **places)
+    check_trained(job, log, drop=0.03)  # a frozen random model learns little from what stands before
+    (adapter,) = job.find("output/adapter_model.safetensors")
+    assert sum(t.numel() for t in safetensors.torch.load_file(adapter).values()) == saved
+    assert (job.row()["method"], job.row()["virtual_tokens"], job.row()["lora_rank"]) == (kind, "8", "")
+
+
 @pytest.mark.parametrize("stack, reference", [
     ("hf-trainer", "adapters"), ("fsdp", "copy"), pytest.param("hf-trainer", "precomputed", marks=LONG),
     pytest.param("hf-trainer", "copy", marks=LONG), pytest.param("deepspeed", "copy", marks=LONG),

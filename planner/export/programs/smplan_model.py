@@ -107,7 +107,8 @@ def freeze(model: Any, args: Any, job: dict[str, Any], kind: torch.dtype | None)
 
 
 def add_adapters(model: Any, args: Any, keep_type: bool = False) -> Any:
-    """LoRA on the linear layers. PEFT makes the adapters fp32; with `keep_type` they have the type of the base."""
+    """LoRA on the linear layers, or virtual tokens. PEFT makes both fp32; with `keep_type` they have the type of the
+    base."""
     import peft
 
     targets = args.lora_targets if args.lora_targets == "all-linear" else args.lora_targets.split(",")
@@ -120,13 +121,17 @@ def add_adapters(model: Any, args: Any, keep_type: bool = False) -> Any:
     ends = {id(model.get_input_embeddings()), id(model.get_output_embeddings())}
     trained = [name for name, module in model.named_modules() if id(module) in ends]
     kind = next(p.dtype for p in model.parameters() if p.is_floating_point())
-    model = peft.get_peft_model(
-        model,
-        peft.LoraConfig(r=args.lora_rank, lora_alpha=2 * args.lora_rank, lora_dropout=0.0, target_modules=targets,
-                        use_rslora=args.adapters == "rslora", use_dora=args.adapters == "dora",
-                        init_lora_weights="pissa" if args.adapters == "pissa" else True,
-                        modules_to_save=trained if args.lora_embeddings == "on" else None),
-        autocast_adapter_dtype=not keep_type)
+    prompts = {"prompt_tuning": peft.PromptTuningConfig, "ptuning": peft.PromptEncoderConfig,
+               "prefixtuning": peft.PrefixTuningConfig}
+    if args.adapters in prompts:
+        config = prompts[args.adapters](task_type="CAUSAL_LM", num_virtual_tokens=args.virtual_tokens)
+    else:
+        config = peft.LoraConfig(r=args.lora_rank, lora_alpha=2 * args.lora_rank, lora_dropout=0.0,
+                                 target_modules=targets, use_rslora=args.adapters == "rslora",
+                                 use_dora=args.adapters == "dora",
+                                 init_lora_weights="pissa" if args.adapters == "pissa" else True,
+                                 modules_to_save=trained if args.lora_embeddings == "on" else None)
+    model = peft.get_peft_model(model, config, autocast_adapter_dtype=not keep_type)
     if keep_type:
         for p in model.parameters():
             if p.requires_grad:
@@ -197,9 +202,13 @@ def use_linear_loss(model: Any, kind: str) -> None:
     if kind != "decoder" or scaled:
         raise SystemExit(f"--loss_kernel linear: the head of {model.config.model_type} is no plain product: use plain")
 
-    def forward(self: Any, input_ids: torch.Tensor, labels: torch.Tensor, num_items_in_batch: Any = None,
+    # The Trainer reads the names of the arguments. Virtual tokens come as embeddings, or as keys of a cache.
+    def forward(self: Any, input_ids: torch.Tensor | None = None, labels: torch.Tensor | None = None,
+                inputs_embeds: torch.Tensor | None = None, past_key_values: Any = None, num_items_in_batch: Any = None,
                 **_: Any) -> Any:
-        hidden = self.base_model(input_ids=input_ids).last_hidden_state[:, :-1]
+        read = {"input_ids": input_ids, "inputs_embeds": inputs_embeds, "past_key_values": past_key_values}
+        read = {name: value for name, value in read.items() if value is not None}
+        hidden = self.base_model(**read).last_hidden_state[:, :-1]
         if torch.is_autocast_enabled(hidden.device.type):
             hidden = hidden.to(torch.get_autocast_dtype(hidden.device.type))
         head = self.get_output_embeddings().weight

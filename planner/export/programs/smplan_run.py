@@ -55,10 +55,12 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--reference", default="copy", choices=["copy", "adapters", "precomputed"], help="of dpo")
     p.add_argument("--packing", default="on", choices=["on", "off"], help="train_hf.py: off pads each example")
     p.add_argument("--finetune", default="full", choices=["full", "lora", "qlora"])
-    p.add_argument("--adapters", default="lora", choices=["lora", "rslora", "pissa", "dora"])
+    p.add_argument("--adapters", default="lora", choices=["lora", "rslora", "pissa", "dora", "prompt_tuning",
+                   "ptuning", "prefixtuning"])
     p.add_argument("--lora_rank", type=int, default=16)
     p.add_argument("--lora_targets", default="all-linear", help="names of linear layers, with commas between them")
     p.add_argument("--lora_embeddings", default="off")
+    p.add_argument("--virtual_tokens", type=int, default=20, help="of prompt_tuning, ptuning and prefixtuning")
     p.add_argument("--trained_layers", default="all", help="of --finetune full: last:8, first:8, 16-23, embedding, head, "
                    "or several as in last:8+head; the rest is frozen")
     p.add_argument("--activation_checkpointing", default="none", choices=["none", "selective", "full"])
@@ -86,6 +88,10 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     # A channel of that name brings the model's files.
     args.model = folder("SM_CHANNEL_MODEL", args.model)
     return args
+
+
+def trains_prompt(args: argparse.Namespace) -> bool:
+    return args.finetune != "full" and args.adapters in ("prompt_tuning", "ptuning", "prefixtuning")
 
 
 def mean_over_ranks(loss: torch.Tensor) -> float:
@@ -261,7 +267,8 @@ class Record:
             "optimizer": args.optimizer,
             "method": args.finetune if args.finetune != "lora" else args.adapters,
             **({"trained_layers": args.trained_layers} if args.trained_layers != "all" else {}),
-            "lora_rank": "" if args.finetune == "full" else args.lora_rank,
+            **({"virtual_tokens": args.virtual_tokens} if trains_prompt(args) else {}),
+            "lora_rank": "" if args.finetune == "full" or trains_prompt(args) else args.lora_rank,
             "recompute": args.activation_checkpointing,
             "mem_kind": "allocated",
             "step_time_s": "" if ran_out or seconds is None else f"{seconds:.6f}",
