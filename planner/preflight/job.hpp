@@ -257,6 +257,7 @@ struct Job {
   bool length_assumed = false;
   /// The model by the name that the file has for it: of a hub, of torchtune, or a folder.
   Text model;
+  Text run_name;  ///< of a recipe that names no model, which AWS knows by it
   /// The catalog's, or the flags', where it is one model by name; complete_job() fills it.
   std::shared_ptr<const Architecture> architecture;
   /// In the order of the reader.

@@ -121,12 +121,14 @@ namespace {
 constexpr std::size_t kMostPoints = 4;
 
 /// torchtune writes points as underscores, and underscores too: `llama3_1_8b` is Llama 3.1 8B, `qwen2_1_5b` Qwen2 1.5B.
+/// AWS's names of runs have hyphens for points: `llama-3-3-70b`.
 /// The one model that the catalog has by any such reading; nullptr where there is none or several.
 const ModelPreset* find_with_points(const std::string& name, const Catalog& catalog) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::vector<std::size_t> places;
   for (std::size_t i = 1; i + 1 < name.size(); ++i) {
-    if (name[i] == '_' && digit(name[i - 1]) && digit(name[i + 1])) places.push_back(i);
+    const bool divides = name[i] == '_' || name[i] == '-';
+    if (divides && digit(name[i - 1]) && digit(name[i + 1])) places.push_back(i);
   }
   if (places.size() > kMostPoints) return nullptr;
   const ModelPreset* only = nullptr;
@@ -530,7 +532,10 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, co
 }
 
 std::optional<std::string> model_of(const Job& job, const Catalog& catalog) {
-  if (!job.model || job.model->empty()) return std::nullopt;
+  if (!job.model || job.model->empty()) {
+    const ModelPreset* known = job.run_name ? find_with_points(*job.run_name, catalog) : nullptr;
+    return known == nullptr ? std::nullopt : std::optional(known->architecture.name);
+  }
   const std::string& name = *job.model;
   // What lies in a folder may be anything.
   if (name.find_first_of("/.~$") == 0) return std::nullopt;

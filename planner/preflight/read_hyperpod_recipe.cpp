@@ -102,6 +102,20 @@ void read_adapter_model(const Node& m, Job& job) {
   }
 }
 
+/// A run that starts from a base and has no section of adapters may train either way: AWS ships both, whose titles say
+/// which.
+void read_title(const Node* title, Job& job) {
+  const std::string words = title == nullptr ? std::string() : lower_case(title->text);
+  const bool lora = words.find("lora") != std::string::npos;
+  if (!lora && words.find("full") == std::string::npos) {
+    job.adapters_unknown = "the recipe starts from a base and does not say whether it trains adapters: give --finetune";
+    return;
+  }
+  job.strategy.finetune = derived(std::string(lora ? "lora" : "full"), title->where);
+  note_unread(*title,
+              lora ? "says that adapters are trained, and not of what rank" : "says that all weights are trained", job);
+}
+
 /// NeMo 2, which trains by Megatron.
 void read_nemo(const Node& root, const Node& st, Job& job) {
   JobStrategy& s = job.strategy;
@@ -125,11 +139,8 @@ void read_nemo(const Node& root, const Node& st, Job& job) {
   // Which modules are recomputed beside attention decides the memory.
   if (root.at({"model", "config", "recompute_modules"}) != nullptr) s.recompute = {};
   const Node* peft = root.at({"model", "peft"});
-  // A run that starts from a base and says nothing of adapters may train either way: AWS ships both.
   const Node* base = root.at({"resume", "restore_config"});
-  if (peft == nullptr && base != nullptr) {
-    job.adapters_unknown = "the recipe starts from a base and does not say whether it trains adapters: give --finetune";
-  }
+  if (peft == nullptr && base != nullptr) read_title(root.find("display_name"), job);
   read_adapters(peft, job);
   read_full(base, s);
 }
@@ -178,6 +189,14 @@ void read_recovery(const Node& root, Job& job) {
   job.elastic.most = count_field(policy->find("max_nodes"));
 }
 
+/// The launcher has models of AWS's hub by the names of their runs: launcher/recipe_templatization,
+/// jumpstart_model-id_map.json.
+void read_run_name(const Node* name, Job& job) {
+  if (name == nullptr || !name->is_string() || name->text.empty()) return;
+  job.run_name = text_field(name);
+  note_unread(*name, "stands for the model, of which nothing else is said, where it is the name of one", job);
+}
+
 }  // namespace
 
 void read_hyperpod_recipe(const Node& root, Job& job) {
@@ -194,8 +213,8 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   if (const Node* backend = root.find("distributed_backend"); names_word(backend, "smddp")) {
     job.launcher.smddp = derived(true, backend->where);
   }
-  for (const Node* name : {root.at({"training_config", "model_config", "model_name_or_path"}),
-                           root.at({"model", "hf_model_name_or_path"})}) {
+  const Node* path = root.at({"training_config", "model_config", "model_name_or_path"});
+  for (const Node* name : {path, root.at({"model", "hf_model_name_or_path"})}) {
     if (!job.model && name != nullptr && !name->text.empty()) job.model = text_field(name);
   }
   const Node* m = root.find("model");
@@ -208,6 +227,8 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   const bool verl = names_word(root.at({"run", "model_type"}), "verl");
   if (verl && config != nullptr && config->is_object()) read_verl(*config, job);
   if (const Node* pairs = loss_of(root)) s.loss = derived(std::string("dpo"), pairs->where);
+  const bool has_no_place = st != nullptr && st->is_object() && !s.hidden.stated;
+  if (!job.model && (has_no_place || path != nullptr)) read_run_name(root.at({"run", "name"}), job);
   const std::string of_adapters = std::move(job.not_modelled);
   job.not_modelled.clear();
   read_unmodelled(root, kHyperpodRecipeUnmodelled, job);
