@@ -60,8 +60,13 @@ std::string shares(const RlPlan& p) {
 }
 
 std::string settings(const RlRequest& r, const RlPlan& p) {
-  return fmt::format("{} {:.2f}, {} sequences at once on each of {} replicas", r.engine->share_setting,
-                     p.engine_share(*r.engine), p.engine.running, p.replicas);
+  std::string text = fmt::format("{} {:.2f}, {} sequences at once on each of {} replicas", r.engine->share_setting,
+                                 p.engine_share(*r.engine), p.engine.running, p.replicas);
+  if (r.start_rate > 0) {
+    text += fmt::format("; {:g} responses start each second, all of a step in {}", r.start_rate,
+                        format_duration(r.starting()));
+  }
+  return text;
 }
 
 Table ranking(const RlRequest& request, const RlPlanSet& set) {

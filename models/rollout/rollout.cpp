@@ -302,7 +302,8 @@ Bytes rollout_weights(const RolloutModel& model) {
 RolloutMemory rollout_memory(const RolloutModel& model, const RolloutWork& work, Bytes device_memory, Bytes taken) {
   const Architecture& a = model.architecture;
   const RolloutEngine& engine = model.engine;
-  const double most = std::min(engine.most_sequences.value, number(work.sequences));
+  double most = std::min(engine.most_sequences.value, number(work.sequences));
+  if (work.at_once > 0) most = std::min(most, number(work.at_once));
   RolloutMemory m;
   m.weights = rollout_weights(model);
   m.graphs = engine.graphs();

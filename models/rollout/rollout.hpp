@@ -24,6 +24,7 @@ struct RolloutWork {
   std::int64_t samples = 1;  ///< responses to a prompt
   std::int64_t prompt_length = 0;
   ResponseLengths lengths;
+  std::int64_t at_once = 0;  ///< most sequences at once, where fewer than the engine admits; 0: no such limit
 };
 
 /// What an engine remembers of one sequence of `tokens`, on one tensor rank: of attention keys and values of each head

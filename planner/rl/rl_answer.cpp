@@ -30,7 +30,7 @@ Json row(const RlRequest& request, const RlPlan& p, std::size_t rank) {
             {"step_p90_s", p.interval.p90.value()}};
   for (const RlPart& part : rl_parts()) json[std::string(part.key) + "_s"] = (p.parts.*part.time).value();
   json["generate_tail_s"] = p.rollout.tail.value();
-  json["tokens_per_s"] = p.rollout.tokens * static_cast<double>(p.replicas) / p.rollout.total().value();
+  json["tokens_per_s"] = p.rollout.tokens * static_cast<double>(p.replicas) / p.parts.generate.value();
   json["training_memory_gib"] = in_gib(p.memory.training);
   json["generation_memory_gib"] = in_gib(p.memory.generation);
   json["device_memory_gib"] = in_gib(p.memory.limit);

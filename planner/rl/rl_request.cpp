@@ -23,6 +23,8 @@ constexpr std::int64_t kMostSteps = 10'000'000;
 constexpr std::int64_t kMostPasses = 64;
 constexpr std::int32_t kMostTensor = 64;
 constexpr double kMostVariation = 5;
+constexpr std::int64_t kMostConcurrency = 1'000'000;
+constexpr double kMostStartRate = 1e6;
 constexpr std::int64_t kDefaultPrompts = 128;
 constexpr std::int64_t kDefaultPromptLength = 512;
 constexpr std::int64_t kDefaultResponseLength = 1024;
@@ -118,6 +120,11 @@ void RlResolver::read_algorithm() {
   if (!spec_.prompts) assume(fmt::format("{} prompts a step", request_.prompts));
   a.samples = whole(spec_.samples, "--samples", kMostSamples, a.samples);
   a.passes = whole(spec_.passes, "--passes", kMostPasses, a.passes);
+  if (spec_.kl) {
+    const std::string word = lower_case(trim(*spec_.kl));
+    if (word != "on" && word != "off") faults_.push_back(unknown_name("switch", *spec_.kl, "--kl", {"on", "off"}));
+    a.reference = word == "on";
+  }
   if (a.generated > 1) {
     assume(
         fmt::format("{:g} times as many responses are generated as are trained on: groups without a difference are "
@@ -133,9 +140,20 @@ void RlResolver::read_lengths() {
   const std::int64_t mean = length(spec_.response_length, "--response-length", kDefaultResponseLength);
   if (!spec_.response_length) assume(fmt::format("responses of {} tokens in the mean", mean));
   l.mean = static_cast<double>(mean);
-  l.limit = length(spec_.response_limit, "--response-limit", 2 * mean);
-  if (!spec_.response_limit) assume(fmt::format("responses are cut at {} tokens, twice the mean", l.limit));
-  if (l.limit < mean) {
+  const std::int64_t sequence = length(spec_.sequence_limit, "--sequence-limit", kMostLength);
+  const std::int64_t room =
+      spec_.sequence_limit ? std::max<std::int64_t>(0, sequence - request_.prompt_length) : kMostLength;
+  const bool by_room = spec_.sequence_limit && !spec_.response_limit;
+  l.limit = by_room ? room : std::min(room, length(spec_.response_limit, "--response-limit", 2 * mean));
+  if (!spec_.response_limit && !spec_.sequence_limit) {
+    assume(fmt::format("responses are cut at {} tokens, twice the mean", l.limit));
+  }
+  if (spec_.sequence_limit && room < mean) {
+    add("out-of-range", "--sequence-limit",
+        fmt::format("{} leaves {} beside a prompt of {}, less than the mean response of {}", sequence, room,
+                    request_.prompt_length, mean),
+        fmt::format("give {} or more, or a shorter --response-length", request_.prompt_length + mean));
+  } else if (l.limit < mean) {
     add("out-of-range", "--response-limit", fmt::format("{} is less than the mean response of {}", l.limit, mean),
         fmt::format("give {} or more, or a shorter --response-length", mean));
   }
@@ -223,6 +241,16 @@ void RlResolver::read_engine() {
   }
   if (spec_.rollout_tp) {
     request_.rollout_tensor = parse_integers(*spec_.rollout_tp, "--rollout-tp", 1, kMostTensor, faults_);
+  }
+  request_.replica_sequences = whole(spec_.replica_sequences, "--replica-sequences", kMostConcurrency, 0);
+  request_.concurrency = whole(spec_.concurrency, "--concurrency", kMostConcurrency, 0);
+  if (spec_.start_rate) {
+    const auto rate = take(parse_count(*spec_.start_rate, "--start-rate"), faults_);
+    if (rate && *rate > kMostStartRate) {
+      add("out-of-range", "--start-rate", fmt::format("{:g} is more than {:g}", *rate, kMostStartRate),
+          "give the responses that start each second, or leave it out");
+    }
+    request_.start_rate = rate.value_or(0);
   }
   if (!spec_.rollout_dtype) return;
   const std::string format = lower_case(trim(*spec_.rollout_dtype));
@@ -416,21 +444,28 @@ std::int64_t RlRequest::generated() const {
   return static_cast<std::int64_t>(std::ceil(algorithm.generated * static_cast<double>(sequences())));
 }
 
+Seconds RlRequest::starting() const {
+  return start_rate > 0 ? Seconds(static_cast<double>(generated()) / start_rate) : Seconds();
+}
+
 std::span<const RlName> rl_names() {
   using S = RlSpec;
-  static constexpr std::array<RlName, 21> kNames{
+  static constexpr std::array<RlName, 26> kNames{
       {{"--algorithm", "grpo|ppo|rloo|dapo", "What is learned from rewards [grpo]", &S::algorithm},
        {"--prompts", "N", "Prompts of a step [128]", &S::prompts},
        {"--samples", "N", "Responses to a prompt [as usual for the algorithm]", &S::samples},
        {"--prompt-length", "N", "Tokens of a prompt [512]", &S::prompt_length},
        {"--response-length", "N", "Tokens of a response in the mean [1024]", &S::response_length},
        {"--response-limit", "N", "Tokens at which responses are cut [twice the mean]", &S::response_limit},
+       {"--sequence-limit", "N", "Tokens of a prompt and its response at most, all turns of it [no further limit]",
+        &S::sequence_limit},
        {"--length-variation", "X", "Standard deviation of the lengths by their mean, before the cut [0.7]",
         &S::length_variation},
        {"--length-shape", "lognormal|exponential", "How lengths are distributed [lognormal]", &S::length_shape},
        {"--mini-batches", "N", "Optimizer steps of a pass over the responses [as usual for the algorithm]",
         &S::mini_batches},
        {"--passes", "N", "Passes over the responses of a step [1]", &S::passes},
+       {"--kl", "on|off", "Compare with a frozen copy of the policy [as usual for the algorithm]", &S::kl},
        {"--steps", "N", "Steps of the run [200]", &S::steps},
        {"--epochs", "N", "The same as epochs of --dataset-prompts", &S::epochs},
        {"--dataset-prompts", "N", "Prompts of the data set, e.g. 10k", &S::dataset_prompts},
@@ -438,6 +473,10 @@ std::span<const RlName> rl_names() {
        {"--rollout-tp", "N", "Devices of a replica of the engine: a number or a list [what is fastest]",
         &S::rollout_tp},
        {"--rollout-dtype", "bf16|fp8", "Number format of the engine's weights [bf16]", &S::rollout_dtype},
+       {"--replica-sequences", "N", "Responses that a replica of the engine generates at once [what it admits]",
+        &S::replica_sequences},
+       {"--concurrency", "N", "Responses generated at once on all replicas [no limit]", &S::concurrency},
+       {"--start-rate", "N", "Responses that start each second [all of a step at once]", &S::start_rate},
        {"--reward-model", "MODEL", "A model that scores responses, see `smplan models list`", &S::reward_model},
        {"--reward-seconds", "TIME", "What a reward function adds to a step [0s]", &S::reward_seconds},
        {"--critic", "MODEL", "The critic of ppo [as the policy]", &S::critic},

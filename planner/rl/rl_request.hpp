@@ -36,8 +36,10 @@ std::optional<RlFramework> rl_framework_from(std::string_view name);
 struct RlSpec {
   RequestSpec request;
   std::optional<std::string> algorithm, prompts, samples, prompt_length, response_length, response_limit,
-      length_variation, length_shape, mini_batches, passes, steps, epochs, dataset_prompts, engine, rollout_tp,
-      rollout_dtype, reward_model, reward_seconds, critic, placement, framework;
+      sequence_limit, length_variation, length_shape, mini_batches, passes, kl, steps, epochs, dataset_prompts, engine,
+      rollout_tp, rollout_dtype, replica_sequences, concurrency, start_rate, reward_model, reward_seconds, critic,
+      placement, framework;
+  std::vector<std::string> left_open;  ///< what the file that this was read from does not say, and what is taken
 };
 
 /// A member beside those of a request: its flag, what stands for its value in help, its help. The only list of them.
@@ -67,6 +69,9 @@ struct RlRequest {
   const RolloutEngine* engine = nullptr;
   std::vector<std::int32_t> rollout_tensor;  ///< degrees that the engine may have; empty: any
   double rollout_weight_bytes = 2;
+  std::int64_t replica_sequences = 0;  ///< responses that a replica generates at once; 0: as many as it admits
+  std::int64_t concurrency = 0;        ///< responses at once on all replicas; 0: no limit
+  double start_rate = 0;               ///< responses that start each second; 0: all of a step at once
   std::optional<Architecture> reward_model;
   Seconds reward;  ///< of the whole step, beside a model
   std::optional<Architecture> critic;
@@ -79,6 +84,8 @@ struct RlRequest {
   [[nodiscard]] std::int64_t sequences() const { return prompts * algorithm.samples; }
   /// Those that are generated.
   [[nodiscard]] std::int64_t generated() const;
+  /// Until the last response of a step has started.
+  [[nodiscard]] Seconds starting() const;
 };
 
 /// Counts of instances that are tried where the request names none; of types that are sold in sizes those.

@@ -226,8 +226,13 @@ std::vector<std::int32_t> RlSearch::tensor_degrees(const Hardware& hardware, std
 }
 
 RolloutWork RlSearch::work_of(std::int64_t replicas) const {
-  return {(request_.generated() + replicas - 1) / replicas, request_.algorithm.samples, request_.prompt_length,
-          request_.lengths};
+  const auto share = [&](std::int64_t all) { return (all + replicas - 1) / replicas; };
+  std::int64_t at_once = request_.replica_sequences;
+  if (request_.concurrency > 0) {
+    const std::int64_t of_all = share(request_.concurrency);
+    at_once = at_once > 0 ? std::min(at_once, of_all) : of_all;
+  }
+  return {share(request_.generated()), request_.algorithm.samples, request_.prompt_length, request_.lengths, at_once};
 }
 
 RlMemory RlSearch::memory_of(const Layout& layout, const Trained& policy, const Trained* critic,
@@ -304,7 +309,7 @@ Seconds RlSearch::swap_time(const Layout& layout, const Trained& policy, const T
 RlParts RlSearch::parts_of(const Layout& layout, const Trained& policy, const Trained* critic,
                            const RlPlan& plan) const {
   RlParts parts;
-  parts.generate = plan.rollout.total();
+  parts.generate = std::max(plan.rollout.total(), request_.starting());
   parts.score = request_.reward;
   if (request_.reward_model) {
     parts.score += scoring_time(*request_.reward_model, static_cast<double>(request_.generated()),
@@ -414,9 +419,9 @@ RlParts RlSearch::scaled_parts(const RlPlan& plan, const Hardware& hardware, Out
   RlParts parts = plan.parts;
   RolloutWork work = work_of(plan.replicas);
   if (!request_.variation_stated) work.lengths.variation = fast ? kLeastLengthVariation : kMostLengthVariation;
-  parts.generate = rollout_time(model(plan.rollout_tensor), work, plan.engine.running,
-                                hardware.of(plan.rollout_instances), rollout_speed(engine, outlook))
-                       .total();
+  const RolloutTime rollout = rollout_time(model(plan.rollout_tensor), work, plan.engine.running,
+                                           hardware.of(plan.rollout_instances), rollout_speed(engine, outlook));
+  parts.generate = std::max(rollout.total(), request_.starting());
   const Seconds by_model = parts.score - request_.reward;
   parts.score = request_.reward + engine.peak_share.value / rollout_speed(engine, outlook).peak_share * by_model;
   const auto ratio = [&](const Plan& p) { return (fast ? p.step.p10 : p.step.p90) / p.step.time(); };

@@ -365,6 +365,13 @@ Json model_of(const RlJob& job, const ExportJob& whole, Export& out) {
   return m;
 }
 
+/// Where the algorithm has its KL term, unless the request says that there is one or none.
+Kl kl_of(const RlJob& job) {
+  const Kl usual = verl_algorithm(job.request)->kl;
+  if (!job.request.algorithm.reference) return Kl::None;
+  return usual == Kl::None ? Kl::InLoss : usual;
+}
+
 Json actor_of(const RlJob& job) {
   const VerlAlgorithm& a = *verl_algorithm(job.request);
   Json actor;
@@ -376,7 +383,7 @@ Json actor_of(const RlJob& job) {
   actor["clip_ratio_high"] = a.clip_high;
   actor["loss_agg_mode"] = "token-mean";
   actor["entropy_coeff"] = 0;
-  actor["use_kl_loss"] = a.kl == Kl::InLoss;
+  actor["use_kl_loss"] = kl_of(job) == Kl::InLoss;
   return actor;
 }
 
@@ -414,7 +421,7 @@ Json algorithm_of(const RlJob& job) {
   const VerlAlgorithm& a = *verl_algorithm(job.request);
   Json out;
   out["adv_estimator"] = a.estimator;
-  out["use_kl_in_reward"] = a.kl == Kl::InReward;
+  out["use_kl_in_reward"] = kl_of(job) == Kl::InReward;
   if (a.filters_groups) {
     const auto at_once = static_cast<std::int64_t>(std::ceil(job.request.algorithm.generated));
     out["filter_groups"] = Json{{"enable", true}, {"metric", "reward"}, {"max_inflight_gen_batches", at_once}};
@@ -504,7 +511,8 @@ Json stated_beside(const RlJob& job) {
   out["framework"] = to_string(RlFramework::Verl);
   out["instances"] = job.plan.instance->name;
   out["response_length"] = fmt::format("{:.0f}", r.lengths.mean);
-  const std::array own{&RlSpec::length_variation, &RlSpec::length_shape, &RlSpec::reward_seconds};
+  const std::array own{&RlSpec::length_variation, &RlSpec::length_shape, &RlSpec::reward_seconds, &RlSpec::concurrency,
+                       &RlSpec::start_rate};
   for (const RlName& name : rl_names()) {
     const bool kept = std::find(own.begin(), own.end(), name.member) != own.end();
     if (kept && r.said.*name.member) out[keyword_of(name)] = *(r.said.*name.member);

@@ -230,6 +230,61 @@ TEST(RlSearch, AsksNoReferenceInDapo) {
   EXPECT_DOUBLE_EQ(best_of(spec).parts.reference.value(), 0);
 }
 
+TEST(RlSearch, ComparesWithAFrozenCopyAsTheRequestSays) {
+  RlSpec spec = spec_of("llama-3.1-8b", "ml.p5.48xlarge", "1");
+  spec.kl = "off";
+  EXPECT_EQ(best_of(spec).parts.reference, Seconds());
+  spec.algorithm = "dapo";
+  spec.kl = "on";
+  EXPECT_GT(best_of(spec).parts.reference, Seconds());
+}
+
+TEST(RlSearch, RunsNoMoreResponsesAtOnceThanItMay) {
+  RlSpec spec = spec_of("llama-3.1-8b", "ml.p5.48xlarge", "1");
+  const RlPlan free = best_of(spec);
+  spec.concurrency = "48";
+  const RlPlan few = best_of(spec);
+  EXPECT_LE(few.engine.running * few.replicas, 48 + few.replicas - 1);
+  EXPECT_GT(few.step(), free.step());
+  spec.replica_sequences = "2";
+  EXPECT_LE(best_of(spec).engine.running, 2);
+}
+
+TEST(RlSearch, WaitsUntilTheLastResponseHasStarted) {
+  RlSpec spec = spec_of("llama-3.1-8b", "ml.p5.48xlarge", "1");
+  spec.start_rate = "2";
+  const RlPlan plan = best_of(spec);
+  EXPECT_DOUBLE_EQ(plan.parts.generate.value(), 256) << "64 x 8 responses at two a second";
+  EXPECT_LE(plan.interval.p10, plan.step());
+  spec.start_rate = "1M";
+  EXPECT_LT(best_of(spec).parts.generate.value(), 256);
+}
+
+TEST(RlRequest, CutsResponsesWhereTheSequenceIsFull) {
+  RlSpec spec = spec_of("llama-3.1-8b", "ml.p5.48xlarge", "1");
+  spec.prompt_length = "512";
+  spec.sequence_limit = "4096";
+  EXPECT_EQ(request_of(spec).lengths.limit, 3584);
+  spec.response_limit = "2048";
+  EXPECT_EQ(request_of(spec).lengths.limit, 2048) << "the smaller of the two";
+  spec.sequence_limit = "1k";
+  EXPECT_EQ(fault_of(spec), "--sequence-limit");
+  spec.sequence_limit = "100";
+  EXPECT_EQ(fault_of(spec), "--sequence-limit");
+}
+
+TEST(RlRequest, RefusesRatesAndSwitchesThatAreNone) {
+  const auto fault = [](std::optional<std::string> RlSpec::*member, const char* text) {
+    RlSpec spec = spec_of("llama-3.1-8b", "ml.p5.48xlarge", "1");
+    spec.*member = text;
+    return fault_of(spec);
+  };
+  EXPECT_EQ(fault(&RlSpec::kl, "maybe"), "--kl");
+  EXPECT_EQ(fault(&RlSpec::concurrency, "0"), "--concurrency");
+  EXPECT_EQ(fault(&RlSpec::replica_sequences, "-1"), "--replica-sequences");
+  EXPECT_EQ(fault(&RlSpec::start_rate, "1e9"), "--start-rate");
+}
+
 TEST(RlSearch, SendsAdaptersAlone) {
   RlSpec spec = spec_of("llama-3.1-8b", "ml.p5.48xlarge", "2");
   spec.placement = "split";
