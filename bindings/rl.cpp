@@ -88,6 +88,13 @@ RlQuestion question_of(const CatalogHandle& handle, const Arguments& arguments, 
 /// The rows as JSON, why there are none, what the figures rest on, what was assumed.
 using RlTexts = std::tuple<std::string, std::string, std::string, std::vector<std::string>>;
 
+/// What was taken, what the job left open first.
+std::vector<std::string> assumed(const RlRequest& request) {
+  std::vector<std::string> all = request.said.left_open;
+  all.insert(all.end(), request.assumptions.begin(), request.assumptions.end());
+  return all;
+}
+
 RlTexts rl_texts(const CatalogHandle& handle, const Arguments& arguments, const std::optional<std::string>& job,
                  const std::optional<std::string>& environment_region, std::int64_t now) {
   const RlQuestion question = question_of(handle, arguments, job, environment_region, now);
@@ -98,7 +105,7 @@ RlTexts rl_texts(const CatalogHandle& handle, const Arguments& arguments, const 
     options.monitor = &monitor;
     const RlPlanSet set = rl_search(request, *q.catalog, options);
     return {rl_rows(request, set).dump(), set.plans.empty() ? no_rl_plan_reason(request, set) : std::string(),
-            rl_caveat(request), request.assumptions};
+            rl_caveat(request), assumed(request)};
   });
 }
 

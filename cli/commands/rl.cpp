@@ -94,7 +94,8 @@ Result<Answer> run_rl(const RlFlags& flags, const Context& context) {
   answer.text = text_of(*request, set, context);
   std::vector<Plan> trained;
   for (const RlPlan& plan : set.plans) trained.push_back(plan.training);
-  answer.notes = stale_price_notes(trained);
+  answer.notes = spec.left_open;
+  for (std::string& note : stale_price_notes(trained)) answer.notes.push_back(std::move(note));
   if (!for_people) answer.notes.push_back("not measured: " + rl_caveat(*request));
   return answer;
 }
@@ -111,8 +112,8 @@ Command rl_command() {
       [flags](Flags& app) {
         app.add_option("MODEL", flags->model, "A public model, see `smplan models list`")->type_name("MODEL");
         app.add_option("--from", flags->from,
-                       "Start from a job of verl or NeMo-RL, or a HyperPod recipe of verl; flags go before what it "
-                       "says")
+                       "Start from a job of verl or NeMo-RL, or a HyperPod recipe of verl or of several turns "
+                       "(mtrl); flags go before what it says")
             ->type_name("FILE");
         for (const RlName& name : rl_names()) {
           app.add_option(std::string(name.flag), flags->spec.*name.member, std::string(name.help))

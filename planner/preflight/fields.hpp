@@ -73,6 +73,7 @@ void read_torchtune(const Node& root, Job& job);
 void read_trl(const Node& root, Job& job);
 void read_verl(const Node& root, Job& job);
 void read_nemo_rl(const Node& root, Job& job);
+void read_mtrl(const Node& root, Job& job);
 
 // What each format tells software; what it leaves open is the framework's default.
 Execution megatron_execution(const Node& root);

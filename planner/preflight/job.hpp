@@ -151,6 +151,7 @@ struct JobReinforcement {
   Count prompts;                         ///< of a step
   Count samples;                         ///< answers to each prompt
   Count prompt_tokens, response_tokens;  ///< the most of each
+  Count trajectory_tokens;               ///< the most of a prompt and all turns, where `response_tokens` is of one
   Text rollout_engine;                   ///< `vllm`, `sglang`, `hf`
   Count rollout_tensor;                  ///< tensor-parallel ranks of the engine
   Share memory_share;                    ///< of a device's memory, for the engine's weights and cache
@@ -161,10 +162,16 @@ struct JobReinforcement {
   Count not_training;               ///< devices of the job that do not train; no value: some, nobody knows how many
   Text critic_model, reward_model;  ///< by the names that the file has for them, where it uses them
   Text placement;                   ///< by smplan's name
+  Count replica_sequences;          ///< answers that a replica of the engine generates at once
+  Count concurrency;                ///< answers at once on all replicas
+  Field<double> start_rate;         ///< answers that start each second
+  Count steps_ahead;                ///< how old answers may be, where engines go on while the policy is trained
+  Switch reference;                 ///< a frozen copy of the policy is compared with
   bool drops_groups = false;        ///< of answers that are all as good, as DAPO does
   bool rollout_fp8 = false;
   /// What no tool has a setting for, where smplan wrote it into the file: names of RlSpec and of requests with texts.
   const Node* stated = nullptr;
+  std::vector<std::string> left_open;  ///< what such a file does not say and a prediction must take
 };
 
 /// Counts of instances between which HyperPod may move an elastic job.

@@ -19,13 +19,29 @@ using OptionalText = std::optional<std::string>;
 
 /// What tools call an algorithm, or the estimator of its advantages, by the name of ours.
 /// Source: volcengine/verl b178a3c, verl/trainer/ppo/core_algos.py (AdvantageEstimator).
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kAlgorithms{{{"gae", "ppo"},
-                                                                                    {"ppo", "ppo"},
-                                                                                    {"grpo", "grpo"},
-                                                                                    {"grpopasskk", "grpo"},
-                                                                                    {"drgrpo", "grpo"},
-                                                                                    {"rloo", "rloo"},
-                                                                                    {"dapo", "dapo"}}};
+struct Named {
+  std::string_view word;
+  std::string_view ours;
+  bool nearest = false;  ///< other advantages without a critic, which cost as much
+};
+constexpr std::array<Named, 18> kAlgorithms{{{"gae", "ppo"},
+                                             {"ppo", "ppo"},
+                                             {"grpo", "grpo"},
+                                             {"grpopassk", "grpo"},
+                                             {"drgrpo", "grpo"},
+                                             {"groupbased", "grpo"},
+                                             {"groupbasedperturn", "grpo"},
+                                             {"rloo", "rloo"},
+                                             {"dapo", "dapo"},
+                                             {"montecarlo", "grpo", true},
+                                             {"reinforcepp", "grpo", true},
+                                             {"reinforceppbaseline", "grpo", true},
+                                             {"reinforceplusplus", "grpo", true},
+                                             {"reinforceplusplusbaseline", "grpo", true},
+                                             {"opo", "grpo", true},
+                                             {"gpg", "grpo", true},
+                                             {"grpovectorized", "grpo"},
+                                             {"rloovectorized", "rloo"}}};
 
 /// What smplan wrote beside a tool's own settings: members of a request by their keywords, each a text.
 Result<void> state_beside(const Node& stated, const std::string& file, RlSpec& spec) {
@@ -93,12 +109,20 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
   const auto refuse = [&](std::string message, std::string hint) {
     return tl::unexpected<Diagnostics>(Diagnostics{{"unsupported", job.file, std::move(message), std::move(hint)}});
   };
+  const std::string& why = job.not_modelled;
+  const bool is_told = !why.empty() && why != kReinforcement;
   if (!r.algorithm.stated) {
-    const bool unread = job.not_modelled == kReinforcement;
-    return refuse(unread ? "its settings of reinforcement learning are not read: those of verl and NeMo-RL are"
+    if (is_told) return refuse(why, "docs/ci.md lists what is read");
+    const bool unread = !why.empty();
+    return refuse(unread ? "its settings of reinforcement learning are not read: those of verl, NeMo-RL and AWS's "
+                           "recipes of several turns are"
                          : "this is no job of reinforcement learning",
                   unread ? "say them: smplan rl MODEL --prompts N --samples N --response-length N"
                          : "ask `smplan estimate --from FILE`");
+  }
+  const auto leave_open = [&](std::string what) { spec.left_open.push_back(std::move(what)); };
+  for (const Unread& u : job.unread) {
+    leave_open(fmt::format("{}: {}", u.where.name().empty() ? job.file : u.where.name(), u.why));
   }
   if (r.stated != nullptr) {
     if (Result<void> beside = state_beside(*r.stated, job.file, spec); !beside) {
@@ -108,16 +132,21 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
   if (!spec.algorithm) {
     const std::string named = letters_and_digits(*r.algorithm);
     const auto known =
-        std::find_if(kAlgorithms.begin(), kAlgorithms.end(), [&](const auto& a) { return a.first == named; });
+        std::find_if(kAlgorithms.begin(), kAlgorithms.end(), [&](const Named& a) { return a.word == named; });
     if (known == kAlgorithms.end()) {
       return refuse(fmt::format("its algorithm `{}` is not modelled", *r.algorithm),
                     "add --algorithm, the nearest one");
     }
-    spec.algorithm = std::string(r.drops_groups && known->second == "grpo" ? "dapo" : known->second);
+    spec.algorithm = std::string(r.drops_groups && known->ours == "grpo" ? "dapo" : known->ours);
+    if (known->nearest) {
+      leave_open(
+          fmt::format("advantages by `{}`, without a critic, are counted as those of {}", *r.algorithm, known->ours));
+    }
   }
   RequestSpec& request = spec.request;
   if (!names_model(request)) request.model = model_of(job, catalog);
   if (!names_model(request)) {
+    if (is_told) return refuse(why, "name a model that is as large: smplan rl MODEL --from FILE");
     return refuse(
         job.model ? fmt::format("the catalog has no model `{}`", *job.model) : std::string("the file names no model"),
         "name one: smplan rl MODEL --from FILE");
@@ -125,15 +154,37 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
   state(spec.prompts, r.prompts);
   state(spec.samples, r.samples);
   state(spec.prompt_length, r.prompt_tokens);
-  state(spec.response_limit, r.response_tokens);
+  // Of several turns the whole is cut where the sequence is full.
+  if (r.trajectory_tokens && !spec.response_limit) {
+    state(spec.sequence_limit, r.trajectory_tokens);
+  } else {
+    state(spec.response_limit, r.response_tokens);
+  }
   // Files say where responses are cut. Half of it is the mean where nobody says otherwise.
   if (!spec.response_length && r.response_tokens && *r.response_tokens > 1) {
-    spec.response_length = std::to_string(*r.response_tokens / 2);
+    const std::int64_t cut = std::min(*r.response_tokens, r.trajectory_tokens.value_or(*r.response_tokens));
+    spec.response_length = std::to_string(std::max<std::int64_t>(1, cut / 2));
+    if (r.trajectory_tokens) {
+      leave_open(
+          fmt::format("how many turns a response has is not said: one of {} tokens is taken, so that times are "
+                      "the least; --response-length is what all turns generate",
+                      *spec.response_length));
+    }
   }
   if (!spec.engine && (r.rollout_engine.is("vllm") || r.rollout_engine.is("sglang"))) spec.engine = *r.rollout_engine;
   state(spec.rollout_tp, r.rollout_tensor);
   state(spec.passes, r.passes);
   state(spec.placement, r.placement);
+  if (r.steps_ahead.value_or(0) > 1 && spec.placement == "split") {
+    leave_open(
+        fmt::format("responses may be {} steps old: engines one step ahead are counted, whose mean step takes as "
+                    "long",
+                    *r.steps_ahead));
+  }
+  state(spec.replica_sequences, r.replica_sequences);
+  state(spec.concurrency, r.concurrency);
+  if (r.start_rate.value_or(0) > 0) state(spec.start_rate, r.start_rate);
+  if (!spec.kl && r.reference) spec.kl = *r.reference ? "on" : "off";
   if (!spec.rollout_dtype && r.rollout_fp8) spec.rollout_dtype = "fp8";
   if (!spec.critic && spec.algorithm == "ppo") spec.critic = known_model(r.critic_model, catalog);
   if (!spec.reward_model && r.reward_model.stated) {
@@ -156,6 +207,7 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
   if (!request[Dimension::PureHalf] && s.execution.pure_half == Toggle::On) request[Dimension::PureHalf] = "on";
   if (!request.instances && job.instance_type) request.instances = *job.instance_type;
   if (!request.count) state(request.count, job.instance_count ? job.instance_count : all_nodes(s.nodes, r));
+  for (const std::string& what : r.left_open) leave_open(what);
   return spec;
 }
 

@@ -1,6 +1,7 @@
-// HyperPod recipes. Four trainers read files of their own schemas: the NeMo adapter (`model.shard_degree`), NeMo 2 with
-// checkpointless training (`strategy`), llmft (`training_config.training_args`) and verl (`run.model_type: verl`).
-// Source: aws/sagemaker-hyperpod-recipes, recipes_collection of v1.5.1 and of 2631995 (2026-06-23).
+// HyperPod recipes. Five trainers read files of their own schemas: the NeMo adapter (`model.shard_degree`), NeMo 2 with
+// checkpointless training (`strategy`), llmft (`training_config.training_args`), verl (`run.model_type: verl`) and that
+// of multi-turn reinforcement learning (`run.model_type: mtrl`). Source: aws/sagemaker-hyperpod-recipes,
+// recipes_collection of v1.5.1 and of 2631995 (2026-06-23).
 #include <algorithm>
 #include <array>
 
@@ -12,17 +13,21 @@ namespace {
 
 constexpr std::string_view kEvaluation = "this recipe evaluates a model and trains none";
 
+constexpr std::string_view kNova = "the architecture of the Nova models is not published";
+
 /// In the order in which they decide.
 constexpr UnmodelledRow kHyperpodRecipeUnmodelled[] = {
     {"evaluation", "", kEvaluation},
     {"llm_as_judge", "", kEvaluation},
+    {"eval_metrics_config", "", kEvaluation},
+    {"run.model_type", "nova", kNova},
+    {"model.model_name", "nova-textgeneration", kNova},
     {"training_config.actor_rollout_ref", "", kReinforcement},
     {"training_config.algorithm", "", kReinforcement},
     {"training_config.rollout", "", kReinforcement},
     {"ppo_actor_train", "", kReinforcement},
     {"rollout", "", kReinforcement},
     {"run.model_type", "mtrl", kReinforcement},
-    {"run.model_type", "nova", "the architecture of the Nova models is not published"},
     {"training_config.model_config.quantization_config", "", "quantization by llmft is not modelled"},
     {"training_config.training_args.uneven_batch", "", "uneven batches are not modelled"},
 };
@@ -226,6 +231,8 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   if (args != nullptr && args->is_object()) read_llmft(*config, *args, job);
   const bool verl = names_word(root.at({"run", "model_type"}), "verl");
   if (verl && config != nullptr && config->is_object()) read_verl(*config, job);
+  const bool trains = root.find("eval_metrics_config") == nullptr;
+  if (trains && names_word(root.at({"run", "model_type"}), "mtrl")) read_mtrl(root, job);
   if (const Node* pairs = loss_of(root)) s.loss = derived(std::string("dpo"), pairs->where);
   const bool has_no_place = st != nullptr && st->is_object() && !s.hidden.stated;
   if (!job.model && (has_no_place || path != nullptr)) read_run_name(root.at({"run", "name"}), job);

@@ -16,6 +16,11 @@ struct Method {
 constexpr std::array<Method, 5> kMethods = {
     {{"grpo", ""}, {"ppo", ""}, {"dpo", "dpo"}, {"rm", "reward"}, {"sft", "sft"}}};
 
+/// A reference is loaded where its KL term counts. Source: NVIDIA-NeMo/RL, nemo_rl/algorithms/grpo.py (setup).
+void read_kl_penalty(const Node& node, Job& job) {
+  if (const auto penalty = number_of(node)) job.reinforcement.reference = derived(*penalty > 0, node.where);
+}
+
 constexpr ToolRow kNemoRlRows[] = {
     {"policy.model_name", &Job::model},
     {"grpo.num_prompts_per_step", &JobReinforcement::prompts},
@@ -27,6 +32,8 @@ constexpr ToolRow kNemoRlRows[] = {
     {"policy.generation.backend", &JobReinforcement::rollout_engine},
     {"policy.generation.vllm_cfg.tensor_parallel_size", &JobReinforcement::rollout_tensor},
     {"policy.generation.vllm_cfg.gpu_memory_utilization", &JobReinforcement::memory_share},
+    {"policy.generation.vllm_kwargs.max_num_seqs", &JobReinforcement::replica_sequences},
+    {"loss_fn.reference_policy_kl_penalty", read_kl_penalty},
     {"policy.train_global_batch_size", &JobStrategy::global_batch},
     {"policy.train_micro_batch_size", &JobStrategy::micro_batch},
     {"policy.max_total_sequence_length", &JobStrategy::sequence_length},

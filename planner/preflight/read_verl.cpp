@@ -19,14 +19,6 @@ void read_optimizer_offload(const Node& node, Job& job) {
   if (truth_of(node) == true) job.strategy.optimizer_offload = derived(std::string("cpu"), node.where);
 }
 
-/// `actor_rollout_ref.model.lora_rank`: 0 trains all weights.
-void read_rank(const Node& node, Job& job) {
-  const auto rank = integer_of(node);
-  if (!rank || *rank < 1) return;
-  job.strategy.lora_rank = count_field(&node);
-  job.strategy.finetune = derived(std::string("lora"), node.where);
-}
-
 /// -1: all ranks shard together.
 void read_shards(const Node& node, Job& job) {
   const auto size = integer_of(node);
@@ -89,6 +81,7 @@ constexpr ToolRow kVerlRows[] = {
     {"actor_rollout_ref.actor.use_dynamic_bsz", read_filled_passes},
     {"actor_rollout_ref.actor.ppo_epochs", &JobReinforcement::passes},
     {"actor_rollout_ref.rollout.quantization", read_rollout_format},
+    {"actor_rollout_ref.rollout.max_num_seqs", &JobReinforcement::replica_sequences},
     {"algorithm.filter_groups.enable", read_group_filter},
     {"trainer.v1.trainer_mode", &JobReinforcement::placement, kModes},
     {"actor_rollout_ref.model.lora_rank", read_rank},
@@ -209,6 +202,19 @@ void read_models(const Node& root, JobReinforcement& r) {
   if (reward != nullptr && is_on(reward->find("enable"))) r.reward_model = text_field(reward->find("model_path"));
 }
 
+/// A reference is loaded where one of the two switches is on. Source: volcengine/verl b178a3c, trainer/ppo/utils.py
+/// (need_reference_policy), and trainer/config, where both are off.
+void read_reference(const Node& root, JobReinforcement& r) {
+  const Node* in_loss = root.at({"actor_rollout_ref", "actor", "use_kl_loss"});
+  const Node* in_reward = root.at({"algorithm", "use_kl_in_reward"});
+  const auto truth = [](const Node* node) { return node == nullptr ? std::optional(false) : truth_of(*node); };
+  const std::optional<bool> loss = truth(in_loss);
+  const std::optional<bool> reward = truth(in_reward);
+  const Where& where = in_loss != nullptr ? in_loss->where : root.where;
+  if (loss == true || reward == true) r.reference = derived(true, where);
+  if (loss == false && reward == false) r.reference = derived(false, where);
+}
+
 /// Engines on instances of their own generate a batch ahead, or wait where no batch is.
 void read_rollout_nodes(const Node& root, JobReinforcement& r) {
   if (!r.placement.is("split")) return;
@@ -260,6 +266,7 @@ void read_verl(const Node& root, Job& job) {
     otherwise(r.algorithm, "gae", root.where);  // PPO's, where nothing else is said
     otherwise(r.samples, 1, root.where);
     read_models(root, r);
+    read_reference(root, r);
     read_rollout_nodes(root, r);
     r.stated = root.find("smplan");
     if (r.prompt_tokens && r.response_tokens) {

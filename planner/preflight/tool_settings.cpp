@@ -365,6 +365,13 @@ void read_compile(const Node& node, Job& job) {
   if (const auto on = truth_of(node)) job.strategy.execution.compile = *on ? Compile::Layers : Compile::Off;
 }
 
+void read_rank(const Node& node, Job& job) {
+  const auto rank = integer_of(node);
+  if (!rank || *rank < 1) return;
+  job.strategy.lora_rank = count_field(&node);
+  job.strategy.finetune = derived(std::string("lora"), node.where);
+}
+
 void state_adapters(const Adapters& adapters, Job& job) {
   JobStrategy& s = job.strategy;
   const bool four = is_on(adapters.four_bits);

@@ -81,6 +81,8 @@ const std::string* expression_of(const Node& targets, JobKind kind);
 void read_lora_targets(const Node& node, Job& job);
 /// Modules that are trained whole beside adapters: embedding and head, or others.
 void read_whole_modules(const Node& node, Job& job);
+/// Of adapters; 0 trains all weights.
+void read_rank(const Node& node, Job& job);
 /// `true` recomputes whole layers.
 void read_checkpointing(const Node& node, Job& job);
 /// `true` fills a pass up to a number of tokens, whatever number of sequences that is.

@@ -34,6 +34,11 @@ ESTIMATOR = """{"class": "PyTorch", "entry_point": "train.py", "role": "arn:aws:
 FILES = {
     "job.json": ESTIMATOR,
     "estimator.json": ESTIMATOR,
+    "agent.yaml": "run: {name: agent, model_type: mtrl}\nbatch: {training_batch_size: 128, group_size: 8}\n"
+                  "model: {model_name: openai/gpt-oss-20b, max_sequence_length: 65536, lora_rank: 32}\n"
+                  "rl: {advantage_method: group_based, loss_fn: ppo}\nsampling_params: {max_tokens: 4096}\n"
+                  "async_config: {max_steps_off_policy: 3}\nrollout: {max_concurrency: 96, rollout_tps: 5}\n"
+                  "schedule: {epochs: 1, max_steps: 100}\n",
     "request.json": '{"TrainingJobName": "a-job"}',
     "ds_config.json": '{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3}, "bf16": {"enabled": true}}',
     "config.json": '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,'

@@ -101,6 +101,19 @@ constexpr Case kCases[] = {{"grpo, colocated", [](RlSpec& s) { s.placement = "co
                             "2"},
                            {"grpo, waiting on other instances", [](RlSpec& s) { s.placement = "split-sync"; }, "4"},
                            {"dapo", [](RlSpec& s) { s.algorithm = "dapo"; }, "1"},
+                           {"grpo without a frozen copy", [](RlSpec& s) { s.kl = "off"; }, "1"},
+                           {"dapo with one",
+                            [](RlSpec& s) {
+                              s.algorithm = "dapo";
+                              s.kl = "on";
+                            },
+                            "1"},
+                           {"few responses at once, one after the other",
+                            [](RlSpec& s) {
+                              s.concurrency = "64";
+                              s.start_rate = "4";
+                            },
+                            "1"},
                            {"adapters",
                             [](RlSpec& s) {
                               s.request.finetune = "lora";
