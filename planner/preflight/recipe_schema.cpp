@@ -28,6 +28,11 @@ std::string_view recipe_schema(const Node& root) {
   if (type.starts_with("llm_finetuning_aws") || root.at({"training_config", "training_args"}) != nullptr)
     return "llmft";
   if (type == "verl") return "verl";
+  const bool evaluates = root.has("eval_metrics_config");
+  if (type == "mtrl" && !evaluates) {
+    const Node* model = root.at({"model", "model_name"});
+    return model != nullptr && model->text.starts_with("nova") ? "mtrl-nova" : "mtrl";
+  }
   // What distils has no batch of its own.
   const bool distils = root.at({"training_config", "distillation_data"}) != nullptr;
   return type.starts_with("amazon.nova") && !distils ? "nova" : "other";

@@ -1,9 +1,10 @@
 """HyperPod's recipes: the models of the training adapter for NeMo, and the checks of the launcher, which has others for
-each kind of recipe. The folder of sources holds both repositories. Words that the images take from libraries are read of
+each kind of recipe. Kinds that SageMaker runs serverless have their limits in the templates of launch.json. The folder of sources holds both repositories. Words that the images take from libraries are read of
 accelerate and transformers."""
 
 import ast
 import importlib.util
+import json
 import pathlib
 import re
 import subprocess
@@ -18,6 +19,13 @@ LAUNCHER = "launcher/config_validator/schema"
 LIMITS = (("min", "ge"), ("max", "le"), ("above", "gt"), ("below", "lt"))
 # Kinds of recipe, and the class of the launcher's checks. `hf` is the adapter's.
 LAUNCHED = {"llmft": "LLMFTRecipeValidator", "verl": "VerlRecipeValidator", "nova": "NovaRecipeValidator"}
+# Kinds of recipe that SageMaker runs serverless, whose limits stand in the templates of launch.json: of open models and of
+# Nova's. The file, the template, the recipes.
+TEMPLATES = "launcher/recipe_templatization"
+TEMPLATED = {"mtrl": ("mtrl/mtrl_recipe_template_parameters.json", "mtrl_lora", "mtrl-*.yaml"),
+             "mtrl-nova": ("mtrl/mtrl_recipe_template_parameters.json", "mtrl_nova_lite_lora",
+                           "mtrl_nova*.yaml")}
+TYPES = {"integer": "integer", "float": "number", "string": "string", "array": "list"}
 # Members that the launcher's classes hold as plain objects, and hand on to a class of their own.
 HANDED_ON = {("llmft", "training_config"): {"training_args": "LLMFTTrainingArgsValidator"},
              ("nova", "training_config"): "NovaTrainingConfigValidator"}
@@ -104,6 +112,45 @@ def launched_kinds(root: pathlib.Path) -> tuple[list, list]:
     return sorted(set(words)), sorted(set(starts))
 
 
+def take_template(walk: Walk, template: dict, limits: dict, path: str, kind: str) -> None:
+    """Members of a template, whose values are names of parameters: `{{max_steps}}`."""
+    section = walk.section(path, kind)
+    for name, value in template.items():
+        where = f"{path}.{name}" if path else name
+        if isinstance(value, dict):
+            section.add(name, types=["object", "null"], section=where)
+            take_template(walk, value, limits, where, kind)
+            continue
+        limit = limits[value.strip("{}")]
+        section.add(name, types=[TYPES[limit["type"]], "null"], values=[str(word) for word in limit.get("enum", [])],
+                    min=limit.get("min"), max=limit.get("max"))
+
+
+def take_names(walk: Walk, recipe: dict, path: str, kind: str) -> None:
+    """Members that AWS's own recipes have beside those of their template, of any value."""
+    section = next((one for one in walk.sections if one.path == f"{path}:{kind}"), None) or walk.section(path, kind)
+    for name, value in recipe.items():
+        where = f"{path}.{name}" if path else name
+        known = next((row for row in section.fields if row["name"] == name), None)
+        if not isinstance(value, dict):
+            if known is None:
+                section.add(name, types=["any"])
+            continue
+        if known is None:
+            section.add(name, types=["object", "null"], section=where)
+        take_names(walk, value, where, kind)
+
+
+def templated(walk: Walk, root: pathlib.Path) -> None:
+    import yaml
+
+    for kind, (file, name, recipes) in TEMPLATED.items():
+        known = json.loads((root / TEMPLATES / file).read_text(encoding="utf-8"))["templates"][name]
+        take_template(walk, known["recipe_template"], known["recipe_override_parameters"], "", kind)
+        for recipe in sorted((root / "recipes_collection/recipes/fine-tuning").rglob(recipes)):
+            take_names(walk, yaml.safe_load(recipe.read_text(encoding="utf-8")), "", kind)
+
+
 def launcher(walk: Walk, root: pathlib.Path) -> None:
     folder = root / LAUNCHER
     words, starts = launched_kinds(root)
@@ -121,6 +168,7 @@ def launcher(walk: Walk, root: pathlib.Path) -> None:
         for member, model in handed.items():
             section.add(member, types=["object", "null"], section=f"training_config.{member}")
             walk.take(getattr(module, model), f"training_config.{member}", kind)
+    templated(walk, root)
     walk.section("", "other")
     for section in [one for one in walk.sections if one.path.startswith(":")]:
         kind = section.path[1:]
@@ -175,5 +223,5 @@ def read() -> Table:
     libraries = words_of_libraries(walk)
     version = version_of(adapter)
     return Table("hyperpod-recipe", version,
-                 f"HyperPod training adapter for NeMo {version}, config_schemas.py; checks of the recipes' launcher "
-                 f"({commit_of(recipes)}); {libraries}", walk.sections)
+                 f"HyperPod training adapter for NeMo {version}, config_schemas.py; checks and templates of the recipes' "
+                 f"launcher ({commit_of(recipes)}); {libraries}", walk.sections)

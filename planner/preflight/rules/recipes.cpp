@@ -1,9 +1,12 @@
 // HyperPod recipes, Nova's among them, and recipes that an estimator starts.
 #include <algorithm>
-#include <array>
 
+#include <fmt/format.h>
+
+#include "catalogs/nova_recipes.hpp"
 #include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/tools.hpp"
+#include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
 namespace {
@@ -41,35 +44,28 @@ void recipe_nodes(const CheckInput& in, Report& report) {
   }
 }
 
-struct Nova {
-  std::string_view model;
-  std::vector<std::int64_t> replicas;  ///< of all instances together, which a recipe does not name
-};
-/// Source: comments of recipes_collection/recipes/{fine-tuning,training}/nova, aws/sagemaker-hyperpod-recipes, v1.5.1
-/// and HEAD of 2026-11.
-const std::array<Nova, 3> kNova = {
-    {{"nova-micro", {1, 2, 4, 8, 16, 32}}, {"nova-lite", {1, 4, 8, 16, 32}}, {"nova-pro", {6, 12, 24}}}};
-constexpr std::array<std::int64_t, 5> kNovaBatches = {16, 32, 64, 128, 256};
+/// `amazon.nova-lite-v1:0:300k` is of nova-lite, and no other version is.
+bool is_of_model(std::string_view type, std::string_view model) {
+  constexpr std::string_view kMaker = "amazon.";
+  if (!type.starts_with(kMaker) || !type.substr(kMaker.size()).starts_with(model)) return false;
+  const std::string_view version = type.substr(kMaker.size() + model.size());
+  return version.empty() || version == "-v1" || version.starts_with("-v1:");
+}
 
 void nova(const CheckInput& in, Report& report) {
-  const std::string_view type = recipe_model_type(in.job.root());
+  const Node& root = in.job.root();
+  const std::string_view type = recipe_model_type(root);
   // Evaluations ship with one replica. Source: recipes_collection/recipes/evaluation/nova, read 2026-11-22.
-  if (type.find("nova") == std::string_view::npos || in.job.root().has("evaluation")) return;
-  const Node* replicas = in.job.root().at({"run", "replicas"});
-  // 0 where it is not stated, which no recipe allows and no finding is about.
-  const std::int64_t n = replicas == nullptr ? 0 : integer_of(*replicas).value_or(0);
-  for (const Nova& known : kNova) {
-    // Version 2 has other sizes, which its recipes do not list.
-    if (type.find(known.model) == std::string_view::npos || type.find("nova-2") != std::string_view::npos) continue;
-    if (n == 0 || std::find(known.replicas.begin(), known.replicas.end(), n) != known.replicas.end()) continue;
+  if (root.has("evaluation")) return;
+  for (const NovaSetting& known : nova_settings()) {
+    const Node* node = is_of_model(type, known.model) ? node_by(root, known.setting) : nullptr;
+    const auto value = node == nullptr ? std::nullopt : integer_of(*node);
+    // 0 is no value that a recipe allows, and another rule's finding.
+    if (!value || *value == 0) continue;
+    if (std::find(known.values.begin(), known.values.end(), *value) != known.values.end()) continue;
     std::vector<std::string> allowed;
-    for (const std::int64_t count : known.replicas) allowed.push_back(count_text(count));
-    report.at(*replicas, {count_text(n) + " replicas", list_text(allowed)});
-  }
-  const Node* batch = in.job.root().at({"training_config", "global_batch_size"});
-  const std::int64_t g = batch == nullptr ? 0 : integer_of(*batch).value_or(0);
-  if (g != 0 && std::find(kNovaBatches.begin(), kNovaBatches.end(), g) == kNovaBatches.end()) {
-    report.at(*batch, {"a global batch of " + count_text(g), "16, 32, 64, 128 or 256"});
+    for (const std::int64_t one : known.values) allowed.push_back(count_text(one));
+    report.at(*node, {fmt::format("{} {}", known.setting, count_text(*value)), list_text(allowed)});
   }
 }
 
@@ -89,9 +85,10 @@ constexpr Rule kRecipesRules[] = {
     {"C176", Severity::Warning, "Nodes of a recipe", "instance_count and the recipe's trainer.num_nodes differ",
      "trainer.num_nodes {} is ignored: the job has {} instances", "make them agree",
      "SageMaker Python SDK v2.257.6, pytorch/estimator.py", kEstimator, Need::Nothing, recipe_nodes},
-    {"C177", Severity::Error, "Nova recipe", "replicas or global batch are not in the recipe's lists",
+    {"C177", Severity::Error, "Nova recipe", "a setting is not in the lists of AWS's recipes for the model",
      "{} is not allowed; {} are", "use an allowed value",
-     "aws/sagemaker-hyperpod-recipes, recipes/fine-tuning/nova (2026)", kRecipe, Need::Nothing, nova},
+     "aws/sagemaker-hyperpod-recipes 2631995, recipes/fine-tuning/nova and recipes/training/nova", kRecipe,
+     Need::Nothing, nova},
     {"C181", Severity::Warning, "Arguments beside a recipe",
      "training_recipe stands with entry_point, hyperparameters or distribution", "{} is ignored beside training_recipe",
      "put it into recipe_overrides, or drop the recipe", "SageMaker Python SDK v2.257.6, pytorch/estimator.py",
