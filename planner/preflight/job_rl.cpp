@@ -86,6 +86,8 @@ void state(OptionalText& field, const Field<T>& value) {
   if (!field && value) field = fmt::format("{}", *value);
 }
 
+void leave_open(std::string what, RlSpec& spec) { spec.left_open.push_back(std::move(what)); }
+
 /// Those that train and those that generate.
 Count all_nodes(const Count& nodes, const JobReinforcement& r) {
   if (!nodes || !r.rollout_nodes) return nodes;
@@ -99,6 +101,46 @@ const Job& learning_job(const Job& job) {
   const auto learns = std::find_if(files.begin(), files.end(),
                                    [](const FolderFile& f) { return f.job.reinforcement.algorithm.stated; });
   return learns == files.end() ? job : learns->job;
+}
+
+/// How long prompts and responses are.
+void state_lengths(const JobReinforcement& r, RlSpec& spec) {
+  state(spec.prompt_length, r.prompt_tokens);
+  // Of several turns the whole is cut where the sequence is full.
+  if (r.trajectory_tokens && !spec.response_limit) {
+    state(spec.sequence_limit, r.trajectory_tokens);
+  } else {
+    state(spec.response_limit, r.response_tokens);
+  }
+  // Files say where responses are cut. Half of it is the mean where nobody says otherwise.
+  if (!spec.response_length && r.response_tokens && *r.response_tokens > 1) {
+    const std::int64_t cut = std::min(*r.response_tokens, r.trajectory_tokens.value_or(*r.response_tokens));
+    spec.response_length = std::to_string(std::max<std::int64_t>(1, cut / 2));
+    if (r.trajectory_tokens) {
+      leave_open(fmt::format("how many turns a response has is not said: one of {} tokens is taken, so that times are "
+                             "the least; --response-length is what all turns generate",
+                             *spec.response_length),
+                 spec);
+    }
+  }
+}
+
+/// What generates the responses, and where.
+void state_rollout(const JobReinforcement& r, RlSpec& spec) {
+  if (!spec.engine && (r.rollout_engine.is("vllm") || r.rollout_engine.is("sglang"))) spec.engine = *r.rollout_engine;
+  state(spec.rollout_tp, r.rollout_tensor);
+  state(spec.placement, r.placement);
+  if (r.steps_ahead.value_or(0) > 1 && spec.placement == "split") {
+    leave_open(
+        fmt::format("responses may be {} steps old: engines one step ahead are counted, whose mean step takes as "
+                    "long",
+                    *r.steps_ahead),
+        spec);
+  }
+  state(spec.replica_sequences, r.replica_sequences);
+  state(spec.concurrency, r.concurrency);
+  if (r.start_rate.value_or(0) > 0) state(spec.start_rate, r.start_rate);
+  if (!spec.rollout_dtype && r.rollout_fp8) spec.rollout_dtype = "fp8";
 }
 
 }  // namespace
@@ -120,9 +162,8 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
                   unread ? "say them: smplan rl MODEL --prompts N --samples N --response-length N"
                          : "ask `smplan estimate --from FILE`");
   }
-  const auto leave_open = [&](std::string what) { spec.left_open.push_back(std::move(what)); };
   for (const Unread& u : job.unread) {
-    leave_open(fmt::format("{}: {}", u.where.name().empty() ? job.file : u.where.name(), u.why));
+    leave_open(fmt::format("{}: {}", u.where.name().empty() ? job.file : u.where.name(), u.why), spec);
   }
   if (r.stated != nullptr) {
     if (Result<void> beside = state_beside(*r.stated, job.file, spec); !beside) {
@@ -130,6 +171,7 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
     }
   }
   if (!spec.algorithm) {
+    if (!r.algorithm) return refuse("its algorithm is not known", "add --algorithm");
     const std::string named = letters_and_digits(*r.algorithm);
     const auto known =
         std::find_if(kAlgorithms.begin(), kAlgorithms.end(), [&](const Named& a) { return a.word == named; });
@@ -140,7 +182,8 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
     spec.algorithm = std::string(r.drops_groups && known->ours == "grpo" ? "dapo" : known->ours);
     if (known->nearest) {
       leave_open(
-          fmt::format("advantages by `{}`, without a critic, are counted as those of {}", *r.algorithm, known->ours));
+          fmt::format("advantages by `{}`, without a critic, are counted as those of {}", *r.algorithm, known->ours),
+          spec);
     }
   }
   RequestSpec& request = spec.request;
@@ -153,39 +196,10 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
   }
   state(spec.prompts, r.prompts);
   state(spec.samples, r.samples);
-  state(spec.prompt_length, r.prompt_tokens);
-  // Of several turns the whole is cut where the sequence is full.
-  if (r.trajectory_tokens && !spec.response_limit) {
-    state(spec.sequence_limit, r.trajectory_tokens);
-  } else {
-    state(spec.response_limit, r.response_tokens);
-  }
-  // Files say where responses are cut. Half of it is the mean where nobody says otherwise.
-  if (!spec.response_length && r.response_tokens && *r.response_tokens > 1) {
-    const std::int64_t cut = std::min(*r.response_tokens, r.trajectory_tokens.value_or(*r.response_tokens));
-    spec.response_length = std::to_string(std::max<std::int64_t>(1, cut / 2));
-    if (r.trajectory_tokens) {
-      leave_open(
-          fmt::format("how many turns a response has is not said: one of {} tokens is taken, so that times are "
-                      "the least; --response-length is what all turns generate",
-                      *spec.response_length));
-    }
-  }
-  if (!spec.engine && (r.rollout_engine.is("vllm") || r.rollout_engine.is("sglang"))) spec.engine = *r.rollout_engine;
-  state(spec.rollout_tp, r.rollout_tensor);
+  state_lengths(r, spec);
+  state_rollout(r, spec);
   state(spec.passes, r.passes);
-  state(spec.placement, r.placement);
-  if (r.steps_ahead.value_or(0) > 1 && spec.placement == "split") {
-    leave_open(
-        fmt::format("responses may be {} steps old: engines one step ahead are counted, whose mean step takes as "
-                    "long",
-                    *r.steps_ahead));
-  }
-  state(spec.replica_sequences, r.replica_sequences);
-  state(spec.concurrency, r.concurrency);
-  if (r.start_rate.value_or(0) > 0) state(spec.start_rate, r.start_rate);
   if (!spec.kl && r.reference) spec.kl = *r.reference ? "on" : "off";
-  if (!spec.rollout_dtype && r.rollout_fp8) spec.rollout_dtype = "fp8";
   if (!spec.critic && spec.algorithm == "ppo") spec.critic = known_model(r.critic_model, catalog);
   if (!spec.reward_model && r.reward_model.stated) {
     spec.reward_model = known_model(r.reward_model, catalog);
@@ -207,7 +221,7 @@ Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec s
   if (!request[Dimension::PureHalf] && s.execution.pure_half == Toggle::On) request[Dimension::PureHalf] = "on";
   if (!request.instances && job.instance_type) request.instances = *job.instance_type;
   if (!request.count) state(request.count, job.instance_count ? job.instance_count : all_nodes(s.nodes, r));
-  for (const std::string& what : r.left_open) leave_open(what);
+  for (const std::string& what : r.left_open) leave_open(what, spec);
   return spec;
 }
 

@@ -215,6 +215,20 @@ void read_reference(const Node& root, JobReinforcement& r) {
   if (loss == false && reward == false) r.reference = derived(false, where);
 }
 
+/// What takes time beside a step, and how engines are run that are slower than those that are counted.
+void read_left_open(const Node& root, JobReinforcement& r) {
+  if (is_on(root.at({"actor_rollout_ref", "rollout", "enforce_eager"}))) {
+    r.left_open.emplace_back("engines without graphs (enforce_eager) are counted as those with them, which are faster");
+  }
+  const Node* every = root.at({"trainer", "test_freq"});
+  if (every != nullptr && integer_of(*every).value_or(0) > 0) {
+    r.left_open.emplace_back("validation (test_freq) is not counted");
+  }
+  if (const Node* judge = root.at({"reward_model", "reward_kwargs", "kwargs", "model_id"}); judge != nullptr) {
+    r.left_open.emplace_back("what the judge takes that scores responses is not said: --reward-seconds");
+  }
+}
+
 /// Engines on instances of their own generate a batch ahead, or wait where no batch is.
 void read_rollout_nodes(const Node& root, JobReinforcement& r) {
   if (!r.placement.is("split")) return;
@@ -267,6 +281,7 @@ void read_verl(const Node& root, Job& job) {
     otherwise(r.samples, 1, root.where);
     read_models(root, r);
     read_reference(root, r);
+    read_left_open(root, r);
     read_rollout_nodes(root, r);
     r.stated = root.find("smplan");
     if (r.prompt_tokens && r.response_tokens) {

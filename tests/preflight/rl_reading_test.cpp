@@ -109,6 +109,7 @@ TEST(RlOfSeveralTurns, CountsOtherAdvantagesWithoutACriticAsGrpo) {
   EXPECT_EQ(read(Mtrl{.rl = "{advantage_method: rloo}"}.text())->algorithm, "rloo");
   EXPECT_EQ(read(Mtrl{.rl = "{advantage_method: grpo_passk}"}.text())->algorithm, "grpo");
   EXPECT_EQ(read(Mtrl{.rl = "{loss_fn: cispo}"}.text())->algorithm, "grpo");
+  EXPECT_THAT(refusal(Mtrl{.rl = "{advantage_method: \"{{advantage_method}}\"}"}.text()), HasSubstr("algorithm"));
   EXPECT_THAT(refusal(Mtrl{.rl = "{advantage_method: mine}"}.text()), HasSubstr("`mine` is not modelled"));
 }
 
@@ -153,6 +154,19 @@ TEST(RlOfVerl, ComparesWithAFrozenCopyWhereOneOfItsSwitchesIsOn) {
 TEST(RlOfVerl, SaysHowManySequencesAReplicaRuns) {
   EXPECT_EQ(read(verl("", "", ", max_num_seqs: 64"), JobKind::Verl)->replica_sequences, "64");
   EXPECT_FALSE(read(verl("", "", ""), JobKind::Verl)->replica_sequences);
+}
+
+TEST(RlOfVerl, SaysWhatTakesTimeBesideAStep) {
+  const std::string text =
+      verl("", "", ", enforce_eager: true") +
+      "trainer: {test_freq: 5}\nreward_model: {reward_kwargs: {kwargs: {model_id: bedrock/judge}}}\n";
+  const Result<RlSpec> spec = read(text, JobKind::Verl);
+  ASSERT_TRUE(spec);
+  for (const char* open : {"enforce_eager", "test_freq", "judge"}) {
+    EXPECT_THAT(spec->left_open, Contains(HasSubstr(open)));
+  }
+  EXPECT_THAT(read(verl("", "", ", enforce_eager: false") + "trainer: {test_freq: -1}\n", JobKind::Verl)->left_open,
+              testing::IsEmpty());
 }
 
 TEST(RlOfVerl, KnowsEveryEstimatorWithoutACritic) {
