@@ -164,10 +164,13 @@ class RlPlanSet(Rows[RlPlan]):
 
 def rl(*, algorithm: Optional[str] = None, prompts: Optional[Number] = None, samples: Optional[Number] = None,
        prompt_length: Optional[Number] = None, response_length: Optional[Number] = None,
-       response_limit: Optional[Number] = None, length_variation: Optional[Number] = None,
-       length_shape: Optional[str] = None, mini_batches: Optional[Number] = None, passes: Optional[Number] = None,
+       response_limit: Optional[Number] = None, sequence_limit: Optional[Number] = None,
+       length_variation: Optional[Number] = None, length_shape: Optional[str] = None,
+       mini_batches: Optional[Number] = None, passes: Optional[Number] = None, kl: Optional[str] = None,
        steps: Optional[Number] = None, epochs: Optional[Number] = None, dataset_prompts: Optional[Number] = None,
        engine: Optional[str] = None, rollout_tp: Optional[Numbers] = None, rollout_dtype: Optional[str] = None,
+       replica_sequences: Optional[Number] = None, concurrency: Optional[Number] = None,
+       start_rate: Optional[Number] = None,
        reward_model: Optional[str] = None, reward_seconds: Optional[Number] = None, critic: Optional[str] = None,
        placement: Optional[Names] = None, framework: Optional[str] = None,
        job: Union[str, os.PathLike[str], None] = None,
@@ -177,9 +180,10 @@ def rl(*, algorithm: Optional[str] = None, prompts: Optional[Number] = None, sam
 
     The keywords are the flags of `smplan rl`. Lengths are in tokens, `prompts` and `steps` are counts of a step and of
     the run, `samples` are responses to a prompt, `reward_seconds` is a time ("2s"). `framework="verl"` keeps to what
-    verl can be told, so that its plans can be exported. `job` starts from a file of verl or NeMo-RL, or the folder of
-    an export; keywords go before what it says. The others are those of plan() that say which model, hardware, market,
-    software, limits and goal. Raises InputError with every fault. Ctrl-C is obeyed.
+    verl can be told, so that its plans can be exported. `job` starts from a file of verl or NeMo-RL, a HyperPod recipe
+    of verl or of several turns, or the folder of an export; keywords go before what it says, and `assumptions` name
+    what it leaves open. The others are those of plan() that say which model, hardware, market, software, limits and
+    goal. Raises InputError with every fault. Ctrl-C is obeyed.
 
     >>> import smplan
     >>> plans = smplan.rl(model="llama-3.1-8b", algorithm="grpo", prompts=64, samples=8,
@@ -188,10 +192,12 @@ def rl(*, algorithm: Optional[str] = None, prompts: Optional[Number] = None, sam
     (1, 0.0)
     """
     own = {"algorithm": algorithm, "prompts": prompts, "samples": samples, "prompt_length": prompt_length,
-           "response_length": response_length, "response_limit": response_limit, "length_variation": length_variation,
-           "length_shape": length_shape, "mini_batches": mini_batches, "passes": passes, "steps": steps,
-           "epochs": epochs, "dataset_prompts": dataset_prompts, "engine": engine, "rollout_tp": rollout_tp,
-           "rollout_dtype": rollout_dtype, "reward_model": reward_model, "reward_seconds": reward_seconds,
+           "response_length": response_length, "response_limit": response_limit, "sequence_limit": sequence_limit,
+           "length_variation": length_variation, "length_shape": length_shape, "mini_batches": mini_batches,
+           "passes": passes, "kl": kl, "steps": steps, "epochs": epochs, "dataset_prompts": dataset_prompts,
+           "engine": engine, "rollout_tp": rollout_tp,
+           "rollout_dtype": rollout_dtype, "replica_sequences": replica_sequences, "concurrency": concurrency,
+           "start_rate": start_rate, "reward_model": reward_model, "reward_seconds": reward_seconds,
            "critic": critic, "placement": placement, "framework": framework}
     question = Question({**own, **request}, None if job is None else to_text("job", job), environment_region(),
                         _core.now(), usual_catalog(catalog))
