@@ -14,6 +14,7 @@
 #include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/predict.hpp"
+#include "planner/preflight/torchtitan_arguments.hpp"
 
 namespace smplan {
 namespace {
@@ -210,6 +211,7 @@ void read_beside(Job& job, const std::string& given) {
   std::error_code none;
   if (!fs::is_regular_file(job.file, none)) return;
   read_inherited(job);
+  if (job.kind == JobKind::TorchTitan) read_titan_file(job);
   if (job.submitted()) read_entry_point(job);
   const fs::path whole = given.empty() ? folder_of(job.file) : fs::path(given);
   // Before the job takes what others say: each file speaks for itself.

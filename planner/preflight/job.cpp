@@ -12,6 +12,7 @@
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
 #include "planner/preflight/nemo_rl_configuration.hpp"
+#include "planner/preflight/torchtitan_arguments.hpp"
 #include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
@@ -34,7 +35,7 @@ constexpr std::array<KindNames, kJobKindCount> kKinds = {{
     {JobKind::Megatron, "megatron", "Megatron arguments", read_megatron},
     {JobKind::TorchTitan, "torchtitan", "a TorchTitan configuration", read_torchtitan},
     {JobKind::Smp, "smp", "parameters of the model-parallel library", read_smp},
-    {JobKind::Torchrun, "torchrun", "a script that starts torchrun or deepspeed", read_torchrun},
+    {JobKind::Torchrun, "torchrun", "a script that starts torchrun, accelerate or deepspeed", read_torchrun},
     {JobKind::Axolotl, "axolotl", "an axolotl configuration", read_axolotl},
     {JobKind::LlamaFactory, "llama-factory", "a LLaMA-Factory configuration", read_llama_factory},
     {JobKind::Torchtune, "torchtune", "a torchtune configuration", read_torchtune},
@@ -194,14 +195,25 @@ bool ends_with_any(std::string_view text, std::initializer_list<std::string_view
 
 /// Kinds that are files or command lines.
 bool also_command(JobKind kind) {
-  return kind == JobKind::Trl || kind == JobKind::Verl || kind == JobKind::LlamaFactory || kind == JobKind::NemoRl;
+  return kind == JobKind::Trl || kind == JobKind::Verl || kind == JobKind::LlamaFactory || kind == JobKind::NemoRl ||
+         kind == JobKind::TorchTitan;
 }
 
-/// A line of a shell, which as YAML would be a text.
+/// A line of a shell, which as YAML would be a text: a program, behind variables that are set for it.
 bool starts_command(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kPrograms = {"trl ",        "accelerate launch ", "python -m ",
-                                                         "python3 -m ", "llamafactory-cli ",  "uv run "};
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  constexpr std::array<std::string_view, 11> kPrograms = {
+      "trl ",    "accelerate launch ", "python -m ", "python3 -m ", "torchrun ", "llamafactory-cli ",
+      "uv run ", "deepspeed ",         "srun ",      "export ",     "./"};
+  constexpr std::string_view kBlank = " \t\r\n";
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+    const std::size_t equals = std::min(text.find('='), text.size());
+    if (!is_shell_name(text.substr(0, equals))) break;
+    text.remove_prefix(std::min(equals + 1, text.size()));
+    const std::string_view closing = text.starts_with('"') ? "\"" : text.starts_with('\'') ? "'" : kBlank;
+    text.remove_prefix(std::min(text.find_first_of(closing, 1), text.size()));
+    if (closing != kBlank && !text.empty()) text.remove_prefix(1);
+  }
   return std::any_of(kPrograms.begin(), kPrograms.end(), [&](std::string_view p) { return text.starts_with(p); });
 }
 
@@ -211,34 +223,19 @@ bool has_overrides(const Node& arguments) {
 }
 
 /// LLaMA-Factory's program, or options that only its script has.
-bool starts_llama_factory(const Node& arguments) {
-  const std::vector<std::string_view> program = words_of(arguments.text);
-  const bool named = std::any_of(program.begin(), program.end(),
-                                 [](std::string_view word) { return word.ends_with("llamafactory-cli"); });
-  return named || (arguments.has("stage") && (arguments.has("finetuning-type") || arguments.has("cutoff-len")));
+bool starts_llama_factory(const Node& arguments, const StartedPrograms& started) {
+  return starts(started, "llamafactory-cli") ||
+         (arguments.has("stage") && (arguments.has("finetuning-type") || arguments.has("cutoff-len")));
 }
 
-/// Programs that take a file of settings, or the same settings as options.
-constexpr std::array<std::string_view, 2> kFileTakers = {"llamafactory-cli", "axolotl"};
-
-/// The file that a line of a shell names for its settings (`llamafactory-cli train FILE`); empty where it has none.
-std::string_view file_of_line(std::string_view line) {
-  const std::vector<std::string_view> words = words_of(line);
-  const auto program = std::find_if(words.begin(), words.end(), [](std::string_view word) {
-    return std::any_of(kFileTakers.begin(), kFileTakers.end(),
-                       [&](std::string_view taker) { return word.substr(word.rfind('/') + 1) == taker; });
-  });
-  const bool comment = !words.empty() && words.front().starts_with('#');
-  if (comment || words.end() - program < 3) return {};
-  const std::string_view file = *(program + 2);
-  return ends_with_any(file, {".yaml", ".yml", ".json"}) ? file : std::string_view();
-}
-
-std::string_view file_of_command(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
-    if (const std::string_view file = file_of_line(text.substr(0, end)); !file.empty()) return file;
-    text.remove_prefix(std::min(end + 1, text.size()));
+/// The file that a program takes all its settings from (`llamafactory-cli train FILE`), where it could take them as
+/// options too; empty where none does.
+std::string file_of_command(const StartedPrograms& started) {
+  for (const StartedProgram& program : started.programs) {
+    const std::string_view name = base_name(program.name);
+    if ((name != "llamafactory-cli" && name != "axolotl") || program.words.size() < 2) continue;
+    const std::string& file = program.words[1].text;
+    if (ends_with_any(file, {".yaml", ".yml", ".json"})) return file;
   }
   return {};
 }
@@ -272,67 +269,58 @@ Node as_file(Node arguments) {
   return arguments;
 }
 
-/// Options of transformers' Trainer or TRL, of which others have some too, or a program that starts them.
-bool starts_trainer(const Node& arguments) {
+/// TRL's program, or options of transformers' Trainer, of which other scripts have some too.
+bool starts_trainer(const Node& arguments, const StartedPrograms& started) {
   constexpr std::array<std::string_view, 8> kOfTrainer = {
       "model-name-or-path", "per-device-train-batch-size", "num-train-epochs", "dataset-name",
       "output-dir",         "gradient-accumulation-steps", "use-peft",         "lr-scheduler-type"};
-  const std::vector<std::string_view> program = words_of(arguments.text);
-  const auto names = [&](std::string_view word) {
-    return std::find(program.begin(), program.end(), word) != program.end();
-  };
   const auto found =
       std::count_if(kOfTrainer.begin(), kOfTrainer.end(), [&](std::string_view name) { return arguments.has(name); });
-  return found > 1 || names("trl") || names("accelerate");
+  return found > 1 || !trl_command(started).empty();
 }
 
-/// A program of Megatron's examples among the words: `pretrain_gpt.py`.
-bool pretrains(const Node& arguments) {
-  const auto is_program = [](std::string_view word) {
-    return word.substr(word.rfind('/') + 1).starts_with("pretrain_") && word.ends_with(".py");
-  };
-  const std::vector<std::string_view> program = words_of(arguments.text);
-  return std::any_of(program.begin(), program.end(), is_program) ||
-         std::any_of(arguments.items.begin(), arguments.items.end(), [&](const Node& option) {
-           return std::any_of(option.items.begin(), option.items.end(),
-                              [&](const Node& word) { return is_program(word.text); });
-         });
+/// A program of Megatron's examples: `pretrain_gpt.py`.
+bool pretrains(const StartedPrograms& started) {
+  return std::any_of(started.programs.begin(), started.programs.end(), [](const StartedProgram& program) {
+    return base_name(program.name).starts_with("pretrain_") && program.name.ends_with(".py");
+  });
 }
 
 /// Processes of a node, or the launcher's name, and not the options that every Megatron run has: one alone of these
 /// other scripts have too.
-bool starts_torchrun(const Node& arguments) {
+bool starts_torchrun(const Node& arguments, const StartedPrograms& started) {
   constexpr std::array<std::string_view, 6> kOfMegatron = {"num-layers",        "hidden-size", "micro-batch-size",
                                                            "global-batch-size", "seq-length",  "train-iters"};
   const auto found =
       std::count_if(kOfMegatron.begin(), kOfMegatron.end(), [&](std::string_view name) { return arguments.has(name); });
-  const bool megatron =
-      found > 1 || arguments.has("tensor-model-parallel-size") || (found == 1 && pretrains(arguments));
+  const bool megatron = found > 1 || arguments.has("tensor-model-parallel-size") || (found == 1 && pretrains(started));
   if (arguments.has("nproc-per-node")) return !megatron;
-  return found == 0 && starts_launcher(arguments.text) && !starts_trainer(arguments) &&
-         !starts_llama_factory(arguments);
+  return found == 0 && starts_torchrun(started) && !starts_trainer(arguments, started) &&
+         !starts_llama_factory(arguments, started);
+}
+
+std::size_t keys_known(const Node& object, std::string_view framework) {
+  const FrameworkTable* table = framework_table(framework);
+  const SettingSection* section = table == nullptr ? nullptr : table->find("");
+  return section == nullptr
+             ? 0
+             : static_cast<std::size_t>(std::count_if(object.items.begin(), object.items.end(), [&](const Node& key) {
+                 return section->find(key.key) != nullptr;
+               }));
 }
 
 /// Options of which most are Megatron's. Megatron-DeepSpeed, which went its own way, is told by its option.
-bool starts_megatron(const Node& arguments) {
-  const FrameworkTable* table = framework_table("megatron");
-  const SettingSection* section = table == nullptr ? nullptr : table->find("");
-  if (section == nullptr || arguments.has("deepspeed")) return false;
-  const auto known = std::count_if(arguments.items.begin(), arguments.items.end(),
-                                   [&](const Node& option) { return section->find(option.key) != nullptr; });
+bool starts_megatron(const Node& arguments, const StartedPrograms& started) {
+  if (arguments.has("deepspeed")) return false;
+  const std::size_t known = keys_known(arguments, "megatron");
   // One option that a program happens to have too tells nothing.
   const bool enough = known > 1 || arguments.text.empty();
-  return pretrains(arguments) || (enough && 2 * static_cast<std::size_t>(known) >= arguments.items.size());
+  return pretrains(started) || (enough && 2 * known >= arguments.items.size());
 }
 
-/// The launcher of DeepSpeed, with a script that is nobody's else.
-bool starts_deepspeed(const Node& arguments) {
-  const std::vector<std::string_view> program = words_of(arguments.text);
-  return std::find(program.begin(), program.end(), "deepspeed") != program.end();
-}
-
-Job job_from(JobKind kind, const std::string& name, Node document) {
+Job job_from(JobKind kind, const std::string& name, Node document, StartedPrograms started = {}) {
   Job job;
+  job.started = std::move(started);
   job.kind = kind;
   job.file = name;
   job.document = std::make_shared<const Node>(std::move(document));
@@ -379,29 +367,33 @@ std::vector<std::string> job_kind_names() {
 Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string_view text) {
   const std::size_t start = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   const char first = start == std::string_view::npos ? '\0' : text[start];
-  const bool toml_file = ends_with_any(file, {".toml"});
-  if (toml_file || kind == JobKind::TorchTitan) return first == '{' ? Syntax::Json : Syntax::Toml;
-  if (first == '{' || (first == '[' && !ends_with_any(file, {".yaml", ".yml"}))) return Syntax::Json;
   const bool either = !kind || also_command(*kind);
   const bool names_shell = first == '#' && text.substr(start).starts_with("#!");
-  const bool commands = ends_with_any(file, {".sh", ".sbatch", ".slurm", ".sub", ".args", ".txt"}) ||
-                        (!ends_with_any(file, {".yaml", ".yml", ".json"}) && (names_shell || starts_command(text)));
+  const bool commands =
+      ends_with_any(file, {".sh", ".sbatch", ".slurm", ".sub", ".args", ".txt"}) ||
+      (!ends_with_any(file, {".yaml", ".yml", ".json", ".toml"}) && (names_shell || starts_command(text)));
+  const bool toml = ends_with_any(file, {".toml"}) || (kind == JobKind::TorchTitan && !commands);
+  if (toml && first != '{') return Syntax::Toml;
+  if (first == '{' || (first == '[' && !ends_with_any(file, {".yaml", ".yml"}))) return Syntax::Json;
   if (kind == JobKind::Megatron || kind == JobKind::Torchrun || (either && commands) ||
       (!kind && first == '-' && text.substr(start).starts_with("--") && !text.substr(start).starts_with("---"))) {
     return Syntax::Arguments;
   }
+  if (kind == JobKind::TorchTitan) return Syntax::Toml;
   return ends_with_any(file, {".json"}) ? Syntax::Json : Syntax::Yaml;
 }
 
-std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
+std::optional<JobKind> detect_kind(const Node& document, Syntax syntax, const StartedPrograms& started) {
   if (syntax == Syntax::Arguments || document.is_array()) {
+    if (titan_program(started) != nullptr) return JobKind::TorchTitan;
     if (starts_nemo_rl(document)) return JobKind::NemoRl;
     if (has_overrides(document)) return JobKind::Verl;
-    if (starts_torchrun(document)) return JobKind::Torchrun;
-    if (starts_llama_factory(document)) return JobKind::LlamaFactory;
-    if (starts_trainer(document)) return JobKind::Trl;
-    if (starts_megatron(document)) return JobKind::Megatron;
-    return starts_deepspeed(document) ? std::optional(JobKind::Torchrun) : std::nullopt;
+    if (starts_torchrun(document, started)) return JobKind::Torchrun;
+    if (starts_llama_factory(document, started)) return JobKind::LlamaFactory;
+    if (starts_trainer(document, started)) return JobKind::Trl;
+    if (starts_megatron(document, started)) return JobKind::Megatron;
+    // The launcher of DeepSpeed or accelerate, with a script that is nobody's else.
+    return started.launches.empty() ? std::nullopt : std::optional(JobKind::Torchrun);
   }
   const Node* class_name = document.find("class");
   if (class_name != nullptr && class_name->text.ends_with("Trainer")) return JobKind::ModelTrainer;
@@ -417,6 +409,51 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   return best;
 }
 
+namespace {
+
+/// A text's document, and what it starts where it is a command line.
+struct Parsed {
+  Node document;
+  StartedPrograms started;
+  bool arguments = false;
+};
+
+/// The words of a command line, which are a document of TorchTitan's TOML where they start that.
+Result<Parsed> parse_words(const std::vector<ShellWord>& words, const std::string& name, std::optional<JobKind> kind,
+                           Result<Node> options) {
+  Parsed parsed{{}, started_by(words, ""), true};
+  if (const std::string settings = file_of_command(parsed.started); !settings.empty()) {
+    return fail("other-file", name, fmt::format("starts the training that {} describes", printable(settings, 60)),
+                fmt::format("check that file: smplan check {}", printable(settings, 60)));
+  }
+  if (kind == JobKind::TorchTitan && titan_program(parsed.started) == nullptr) {
+    parsed.started.programs.push_back({std::string(kTitanProgram), words});  // its arguments alone
+  }
+  if ((!kind || kind == JobKind::TorchTitan) && titan_program(parsed.started) != nullptr) {
+    parsed.document = titan_settings(parsed.started, {});
+    return parsed;
+  }
+  if (!options) return tl::unexpected<Diagnostics>(options.error());
+  parsed.document = std::move(*options);
+  return parsed;
+}
+
+Result<Parsed> parse_job(std::string_view text, const std::string& name, Syntax syntax, std::optional<JobKind> kind) {
+  Result<Node> document = one_document(text, name, syntax);
+  if (syntax == Syntax::Arguments && text.size() <= kMaxJobBytes) {
+    const Result<std::vector<ShellWord>> words = split_words(text, name);
+    if (words) return parse_words(*words, name, kind, std::move(document));
+  }
+  if (!document) return tl::unexpected<Diagnostics>(document.error());
+  const bool list = document->is_array() && (!kind || *kind == JobKind::Megatron || also_command(*kind));
+  if (!list) return Parsed{std::move(*document), {}, syntax == Syntax::Arguments};
+  std::vector<ShellWord> words;
+  for (const Node& word : document->items) words.push_back({word.text, word.where.line, false, true, true});
+  return parse_words(words, name, kind, argument_nodes_of(*document, name));
+}
+
+}  // namespace
+
 Result<Job> read_job(std::string_view text, std::string_view file, std::optional<JobKind> kind) {
   const std::string name = file == "-" ? "<stdin>" : std::string(file);
   const std::size_t start = text.find_first_not_of(" \t\r\n");
@@ -426,57 +463,46 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
                 fmt::format("`python -m smplan check {}` finds its estimator call without running it", name));
   }
   const Syntax syntax = syntax_of(kind, file, text);
-  if (const std::string_view settings = syntax == Syntax::Arguments ? file_of_command(text) : std::string_view();
-      !settings.empty()) {
-    return fail("other-file", name, fmt::format("starts the training that {} describes", printable(settings, 60)),
-                fmt::format("check that file: smplan check {}", printable(settings, 60)));
-  }
-  Result<Node> document = one_document(text, name, syntax);
-  if (!document) return tl::unexpected<Diagnostics>(document.error());
-  if (const std::string_view call = other_call(*document);
+  Result<Parsed> parsed = parse_job(text, name, syntax, kind);
+  if (!parsed) return tl::unexpected<Diagnostics>(parsed.error());
+  auto& [document, started, arguments] = *parsed;
+  if (const std::string_view call = other_call(document);
       !call.empty() && (!kind || *kind == JobKind::CreateTrainingJob)) {
     return fail("other-call", name, fmt::format("is a request of {}, which is not checked", call),
                 "what is checked is a CreateTrainingJob request, such as the definition inside a tuning job");
   }
-  if (const std::string other = unread_kubernetes_kind(*document);
+  if (const std::string other = unread_kubernetes_kind(document);
       !other.empty() && (!kind || *kind == JobKind::HyperpodJob)) {
     return fail("other-object", name, fmt::format("is Kubernetes' {}, which is not checked", printable(other, 60)),
                 "what is checked is a HyperPodPyTorchJob or a PyTorchJob");
   }
-  const bool words = document->is_array() && (!kind || *kind == JobKind::Megatron || also_command(*kind));
-  if (words) document = argument_nodes_of(*document, name);
-  if (!document) return tl::unexpected<Diagnostics>(document.error());
-  const bool arguments = words || syntax == Syntax::Arguments;
-  const std::optional<JobKind> looks = detect_kind(*document, arguments ? Syntax::Arguments : syntax);
+  const std::optional<JobKind> looks = detect_kind(document, arguments ? Syntax::Arguments : syntax, started);
   if (!kind) {
     kind = looks;
-  } else if (document->is_object() && looks && looks != kind && marks_of(*document, *kind) == 0 &&
-             !(arguments && (words || also_command(*kind)))) {
+  } else if (document.is_object() && looks && looks != kind && marks_of(document, *kind) == 0 &&
+             !(arguments && also_command(*kind))) {
     return fail("wrong-kind", name,
                 fmt::format("holds no key of {}, it looks like {}", in_words(*kind), in_words(*looks)),
                 fmt::format("check it with --kind {}", to_string(*looks)));
   }
-  if (!document->is_object()) {
-    return fail("wrong-kind", name, fmt::format("must hold an object, holds {}", kind_name(document->kind)),
+  if (!document.is_object()) {
+    return fail("wrong-kind", name, fmt::format("must hold an object, holds {}", kind_name(document.kind)),
                 "give the settings of one job");
   }
-  if (document->items.empty()) {
+  if (document.items.empty()) {
     return fail("empty-job", name, "holds no setting", "give the settings of one job");
   }
   if (!kind) {
     return fail("unknown-kind", name, "is of no kind that can be recognised",
                 "say which: --kind " + listed(job_kind_names()));
   }
-  if (arguments && kind == JobKind::LlamaFactory) document = as_file(std::move(*document));
+  if (arguments && kind == JobKind::LlamaFactory) document = as_file(std::move(document));
   // A command may give what a file leaves out.
-  if (kind == JobKind::Verl) document->open = document->plus < 0 || !verl_configuration(*document).whole;
-  if (kind == JobKind::NemoRl) document->open = document->open || !nemo_rl_configuration(*document).whole;
-  Job job = job_from(*kind, name, std::move(*document));
+  if (kind == JobKind::Verl) document.open = document.plus < 0 || !verl_configuration(document).whole;
+  if (kind == JobKind::NemoRl) document.open = document.open || !nemo_rl_configuration(document).whole;
+  Job job = job_from(*kind, name, std::move(document), std::move(started));
   if (syntax == Syntax::Arguments) {
-    read_job_command(job.root(), job.root().where, job.command);
-    const Result<std::vector<ShellWord>> script = split_words(text, name);
-    if (script) job.launches = launches_of(*script, "");
-    read_launched(job.launches, job.command);
+    read_launched(job.started, {}, job.command);
     read_script_lines(text, job);
   }
   return job;
@@ -484,7 +510,10 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
 
 Job reread_job(const Job& job, Node document) {
   if (job.kind == JobKind::NemoRl) document.open = document.open || !nemo_rl_configuration(document).whole;
-  return job_from(job.kind, job.file, std::move(document));
+  Job reread = job_from(job.kind, job.file, std::move(document), job.started);
+  reread.command = job.command;
+  reread.slurm = job.slurm;
+  return reread;
 }
 
 }  // namespace smplan

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "catalogs/execution.hpp"
-#include "planner/preflight/launcher_options.hpp"
 #include "planner/preflight/node.hpp"
+#include "planner/preflight/started_programs.hpp"
 
 namespace smplan {
 
@@ -273,7 +273,7 @@ struct Job {
   JobStrategy strategy;
   JobElastic elastic;
   JobCommand command;
-  LauncherCalls launches;  ///< of its command, or of the script
+  StartedPrograms started;  ///< by its command, or by the script
   JobSlurm slurm;
   Count spares;           ///< instances that HyperPod holds for a failure
   Switch checkpointless;  ///< recovers from a replica's memory
@@ -292,8 +292,8 @@ struct Job {
   }
 };
 
-/// Guesses the kind from the content; the file name only decides the syntax.
-std::optional<JobKind> detect_kind(const Node& document, Syntax syntax);
+/// Guesses the kind from the content, and of a script from what it starts; the file name only decides the syntax.
+std::optional<JobKind> detect_kind(const Node& document, Syntax syntax, const StartedPrograms& started);
 /// The syntax that a kind is written in: the kind's own, JSON where the text starts like it.
 Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string_view text);
 

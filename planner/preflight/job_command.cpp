@@ -1,7 +1,6 @@
 #include "planner/preflight/job_command.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -11,24 +10,8 @@
 namespace smplan {
 namespace {
 
-constexpr std::array<std::string_view, 4> kLaunchers = {"torchrun", "hyperpodrun", "torch.distributed.run",
-                                                        "torch.distributed.launch"};
-
-/// The launcher among the words of a program; empty for others.
-std::string_view launcher_in(std::string_view text) {
-  for (const std::string_view name : kLaunchers) {
-    const auto at = text.find(name);
-    if (at == std::string_view::npos) continue;
-    const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '/';
-    const std::size_t end = at + name.size();
-    if (begins && (end == text.size() || text[end] == ' ')) return name;
-  }
-  return {};
-}
-
-/// The value of an option, behind whose last the program's words stand.
-const Node* value_of(const Node* option) {
-  return option != nullptr && option->is_array() && !option->items.empty() ? &option->items.front() : option;
+bool starts_nodes(const LauncherCall& call) {
+  return call.program->launcher == "torchrun" || call.program->launcher == "hyperpodrun";
 }
 
 /// `4`, or `2:8` of an elastic job.
@@ -74,26 +57,20 @@ void read_directive(std::string_view line, int number, JobSlurm& slurm) {
   }
 }
 
-/// Launchers that a text calls.
-int launcher_calls(std::string_view text) {
-  int calls = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \t\n"), text.size());
-    if (!launcher_in(text.substr(0, end)).empty()) ++calls;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return calls;
-}
-
 /// `export CUDA_VISIBLE_DEVICES=0,1`, or the setting before a launcher, which alone are the launcher's. Of two nobody
 /// knows which holds, nor of one inside a condition.
-void read_visible(std::string_view line, int number, bool conditional, bool& seen, Text& visible) {
+void read_visible(std::string_view line, int number, bool conditional, bool& seen, Job& job) {
   constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES";
   const std::string exported = fmt::format("export {}=", kName);
   const std::string before = fmt::format("{}=", kName);
   const bool unset = line.starts_with("unset ") && line.find(kName) != std::string_view::npos;
-  const bool told = line.starts_with(exported) || (line.starts_with(before) && launcher_calls(line) > 0);
+  const auto& launches = job.started.launches;
+  const bool launches_here = std::any_of(launches.begin(), launches.end(), [&](const LauncherCall& call) {
+    return starts_nodes(call) && call.line == number;
+  });
+  const bool told = line.starts_with(exported) || (line.starts_with(before) && launches_here);
   if (!unset && !told) return;
+  Text& visible = job.command.visible;
   visible = Text{};
   std::string_view value = unset ? std::string_view() : line.substr(line.find('=') + 1);
   if (value.starts_with('"') || value.starts_with('\'')) value.remove_prefix(1);
@@ -112,9 +89,7 @@ Result<Node> words_of(const Node* command, const Node* args, const std::string& 
     if (all.items.empty()) all.where = list->where;
     for (const Node& word : list->items) {
       if (word.text.find("hyperpodrun ") != std::string::npos || word.text.find("torchrun ") != std::string::npos) {
-        Result<Node> words = parse_document(word.text, file, Syntax::Arguments);
-        if (words && launcher_calls(word.text) > 1) words->text.clear();
-        return words;
+        return parse_document(word.text, file, Syntax::Arguments);
       }
       all.items.push_back(word);
     }
@@ -122,53 +97,46 @@ Result<Node> words_of(const Node* command, const Node* args, const std::string& 
   return argument_nodes_of(all, file);
 }
 
-bool starts_launcher(std::string_view program) { return !launcher_in(program).empty(); }
+bool starts_torchrun(const StartedPrograms& started) {
+  return std::any_of(started.launches.begin(), started.launches.end(), starts_nodes);
+}
 
-void read_job_command(const Node& words, const Where& where, JobCommand& command) {
-  if (!words.is_object() || !starts_launcher(words.text)) return;
-  command.program = launcher_in(words.text);
-  command.where = where;
-  read_nodes(value_of(words.find("nnodes")), where, command);
-  command.processes = count_field(value_of(words.find("nproc-per-node")));
+void read_launched(const StartedPrograms& started, const Where& where, JobCommand& command) {
+  const auto& launches = started.launches;
+  const auto call = std::find_if(launches.begin(), launches.end(), starts_nodes);
+  if (call == launches.end() || std::find_if(call + 1, launches.end(), starts_nodes) != launches.end()) return;
+  command.program = call->program->title;
+  command.where = where.path.empty() ? Where{"", call->line} : where;
+  read_nodes(option_of(*call, "nnodes"), where, command);
+  command.processes = count_field(option_of(*call, "nproc-per-node"));
   if (!where.path.empty()) command.processes.where = where;
 }
 
-void read_launches(const Node* command, const Node* args, Job& job) {
+StartedPrograms started_by(const Node* command, const Node* args, const std::string& file) {
   std::vector<ShellWord> words;
   std::string list;
   for (const Node* part : {command, args}) {
     if (part == nullptr) continue;
     list = part->where.path;
     if (part->is_string()) {
-      const Result<std::vector<ShellWord>> script = split_words(part->text, job.file);
+      const Result<std::vector<ShellWord>> script = split_words(part->text, file);
       if (script) words.insert(words.end(), script->begin(), script->end());
     }
     for (const Node& word : part->items) words.push_back({word.text, word.where.line, false, true, true});
   }
-  job.launches = launches_of(words, list);
+  return started_by(words, list);
 }
 
 void read_container_command(const Node* command, const Node* args, Job& job) {
   if (command == nullptr && args == nullptr) return;
-  const Result<Node> words = words_of(command, args, job.file);
-  if (words) read_job_command(*words, (args != nullptr ? args : command)->where, job.command);
-  read_launches(command, args, job);
-}
-
-void read_launched(const LauncherCalls& launches, JobCommand& command) {
-  const LauncherCall* torchrun = only_call(launches, "torchrun");
-  if (!command.program.empty() || torchrun == nullptr) return;
-  command.program = torchrun->title;
-  command.where = torchrun->options.items.front().where;
-  read_nodes(option_of(*torchrun, "nnodes"), {}, command);
-  command.processes = count_field(option_of(*torchrun, "nproc-per-node"));
+  job.started = started_by(command, args, job.file);
+  read_launched(job.started, (args != nullptr ? args : command)->where, job.command);
 }
 
 void read_script_lines(std::string_view text, Job& job) {
   bool seen = false;
   bool& by_srun = job.slurm.by_srun;
   bool commands = false;
-  int calls = 0;
   int conditions = 0;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -181,17 +149,14 @@ void read_script_lines(std::string_view text, Job& job) {
     const std::string_view first = line.substr(0, line.find_first_of(" \t\r;"));
     if (first == "if" && !line.ends_with("fi")) ++conditions;
     if (first == "fi") conditions = std::max(0, conditions - 1);
-    read_visible(line, number, conditions > 0, seen, job.command.visible);
+    read_visible(line, number, conditions > 0, seen, job);
     commands = commands || !line.empty();
     const auto has = [&](std::string_view word) { return line.find(word) != std::string_view::npos; };
     by_srun = by_srun || has("srun ");
     job.slurm.by_others =
         job.slurm.by_others || has("mpirun") || has("mpiexec") || has("ssh") || has("pdsh") || has("clush");
-    calls += launcher_calls(line);
   }
-  // srun alone starts the tasks, and of several launchers nobody knows which is the job's.
-  if (!by_srun) job.slurm.tasks_per_node = {};
-  if (calls > 1) job.command = {};
+  if (!by_srun) job.slurm.tasks_per_node = {};  // srun alone starts the tasks
 }
 
 }  // namespace smplan

@@ -11,15 +11,14 @@ namespace smplan {
 /// split.
 Result<Node> words_of(const Node* command, const Node* args, const std::string& file);
 
-/// Whether torchrun, one of its modules or hyperpodrun is among the words of a program.
-bool starts_launcher(std::string_view program);
-/// What torchrun or hyperpodrun is told, from a command's tree of options; nothing where the command starts neither.
-void read_job_command(const Node& words, const Where& where, JobCommand& command);
-/// The same of the only torchrun that a script starts, wherever it stands in its line (`srun -l torchrun`).
-void read_launched(const LauncherCalls& launches, JobCommand& command);
+/// Whether torchrun, one of its modules or hyperpodrun is started.
+bool starts_torchrun(const StartedPrograms& started);
+/// What the only torchrun or hyperpodrun is told, wherever it stands in its line (`srun -l torchrun`). `where` is the
+/// place of a list of words, which have none of their own; of a script it is empty.
+void read_launched(const StartedPrograms& started, const Where& where, JobCommand& command);
 
-/// The launchers that a container's words start.
-void read_launches(const Node* command, const Node* args, Job& job);
+/// The programs that a container's words start.
+StartedPrograms started_by(const Node* command, const Node* args, const std::string& file);
 
 /// The commands of a job that is submitted with its container's command and arguments.
 void read_container_command(const Node* command, const Node* args, Job& job);

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <set>
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "planner/preflight/node.hpp"
@@ -11,28 +10,38 @@
 
 namespace smplan {
 
+/// A launcher of processes: how it is started, by its program, with its action behind it, or by Python, as a module;
+/// and what knows its options.
+struct LaunchProgram {
+  std::string_view launcher;  ///< by its name: `torchrun`, `accelerate-launch`
+  std::string_view title;     ///< as a user calls it
+  std::string_view table, section;
+  std::string_view program, action, module;
+  bool plain;        ///< its program's name is that of a library too: it starts where a program stands
+  bool abbreviates;  ///< it takes the beginning of an option's name
+};
+
 /// A launcher of processes that a job starts.
 struct LauncherCall {
-  std::string_view launcher;        ///< by its name: `torchrun`, `accelerate-launch`
-  std::string_view title;           ///< as a user calls it
-  std::string_view table, section;  ///< what knows its options
+  const LaunchProgram* program = nullptr;
+  int line = 0;
   Node options;  ///< its own, those before its script, by the names that they are written with, without two hyphens
 };
 
-/// What the words of a shell start.
-struct LauncherCalls {
-  std::vector<LauncherCall> all;
-  /// Options before the script of their command, which are none of its own: the name, with hyphens, and the line.
-  std::set<std::pair<std::string, int>> before_script;
-  Node titan;  ///< TorchTitan's own settings behind its program, as its TOML has them
-};
+/// A command may have no more: a hostile file may have a hundred thousand.
+inline constexpr std::size_t kMostLauncherOptions = 1000;
 
-/// The only call of that launcher; nullptr without one, and where there are several.
-const LauncherCall* only_call(const LauncherCalls& launches, std::string_view launcher);
+/// `--name`, `-x`; a negative number is none.
+bool is_any_option(std::string_view word);
+/// With hyphens for underscores.
+std::string hyphened(std::string_view name);
+
+/// The options of a command's words from `next` to the launcher's script, no more than `most`. `list` is where the
+/// words stand in a file that is no script; of a script it is empty.
+LauncherCall read_launcher_options(const LaunchProgram& launcher, const std::vector<ShellWord>& command,
+                                   std::size_t next, const std::string& list, std::size_t most);
+
 /// An option of it by its name with hyphens, however it is spelled; nullptr without it.
 const Node* option_of(const LauncherCall& call, std::string_view name);
-
-/// `list` is where the words stand in a file that is no script; of a script it is empty.
-LauncherCalls launches_of(const std::vector<ShellWord>& words, const std::string& list);
 
 }  // namespace smplan

@@ -110,13 +110,6 @@ void lay_file_over(Node& base, Node top) {
   lay_over(base, std::move(top));
 }
 
-/// Of another file: fixes do not go there.
-void name_file(Node& node, const std::string& file) {
-  node.where.file = file;
-  node.span = {};
-  for (Node& inner : node.items) name_file(inner, file);
-}
-
 constexpr int kMostFiles = 16;
 
 /// Files that go on from each other, below the folder of the job.

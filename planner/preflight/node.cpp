@@ -137,4 +137,10 @@ Result<Node> parse_document(std::string_view text, std::string_view name, Syntax
   return parse_argument_nodes(text, name);
 }
 
+void name_file(Node& node, const std::string& file) {
+  node.where.file = file;
+  node.span = {};
+  for (Node& inner : node.items) name_file(inner, file);
+}
+
 }  // namespace smplan

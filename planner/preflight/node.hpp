@@ -82,6 +82,9 @@ std::optional<std::string> text_of(const Node& node);
 /// A flag that is there and not false: one without a value is on, and one of an unknown value may be.
 bool is_not_off(const Node* flag);
 
+/// Makes it a part of another file, where fixes do not go.
+void name_file(Node& node, const std::string& file);
+
 /// Product, and sum, that stay at the ends of the range: files may state any number.
 std::int64_t times(std::int64_t a, std::int64_t b);
 std::int64_t plus(std::int64_t a, std::int64_t b);

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/job_command.hpp"
+#include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
 void read_deepspeed(const Node& root, Job& job) {
@@ -162,8 +164,31 @@ void cut_local_batch(const Node& root, JobStrategy& s) {
   s.accumulation = derived(*local / *s.micro_batch, local.where);
 }
 
+namespace {
+
+/// Arguments whose file is not read: it may have other degrees beside them, by which the rest of the ranks are cut.
+void leave_open(const Node& root, Job& job) {
+  const Node* file = root.at({"job", "config_file"});
+  const Node* function = root.find("config");
+  if (file == nullptr && function != nullptr) {
+    note_unread(*function, "is a function of TorchTitan's, whose settings are not read", job);
+    state_unmodelled("the settings stand in a function of TorchTitan's, which is not read", job);
+  } else {
+    state_unread_base(file == nullptr ? root : *file, job);
+  }
+  JobStrategy& s = job.strategy;
+  if (s.tensor.stated && s.pipeline.stated && s.context.stated) return;
+  for (Count* count : {&s.data_shard, &s.data_replicate, &s.global_batch}) count->value.reset();
+}
+
+}  // namespace
+
 void read_torchtitan(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
+  JobCommand launched;
+  read_launched(job.started, {}, launched);
+  if (launched.least_nodes.value == launched.most_nodes.value) s.nodes = launched.least_nodes;
+  s.devices_per_node = launched.processes;
   s.execution = torchtitan_execution(root);
   if (const Node* p = root.find("parallelism"); p != nullptr) {
     s.data_replicate = count_field(p->find("data_parallel_replicate_degree"));
@@ -199,6 +224,7 @@ void read_torchtitan(const Node& root, Job& job) {
       if (names_word(&converter, "mx")) s.fp4 = derived(true, converter.where);
     }
   }
+  if (root.open) leave_open(root, job);
 }
 
 void read_smp(const Node& root, Job& job) {

@@ -39,13 +39,13 @@ const Node* member(const Node* object, std::string_view name) {
 }
 
 void read_command(const Node& container, Job& job) {
-  read_launches(container.find("command"), container.find("args"), job);
+  job.started = started_by(container.find("command"), container.find("args"), job.file);
   const Result<Node> words = words_of(container.find("command"), container.find("args"), job.file);
   if (!words || !words->is_object()) return;
   job.launcher.stated = true;
   job.launcher.where = container.where;
   job.launcher.torchrun = derived(true, container.where);
-  read_job_command(*words, container.where, job.command);
+  read_launched(job.started, container.where, job.command);
   // What a program says in its command stands where the container does: a list of words has no names.
   Node settings = *words;
   for (Node& option : settings.items) {

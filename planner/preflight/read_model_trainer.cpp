@@ -125,7 +125,7 @@ void read_model_trainer(const Node& root, Job& job) {
   job.region = text_field(first_of(root, {"region", "region_name"}));
   job.input_mode = text_field(root.find("training_input_mode"));
   job.entry_point = text_field(root.at({"source_code", "entry_script"}));
-  read_launches(root.at({"source_code", "command"}), nullptr, job);
+  job.started = started_by(root.at({"source_code", "command"}), nullptr, job.file);
   if (const Node* compute = root.find("compute"); compute != nullptr && compute->is_object()) {
     read_compute(*compute, job);
   }

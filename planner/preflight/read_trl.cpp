@@ -77,18 +77,14 @@ void state_method(const Method& method, const Where& where, Job& job) {
   }
 }
 
-/// The command of TRL (`trl sft`) or its script (`dpo.py`), from the words that are no settings.
+/// The command of TRL (`trl sft`) or a script that is named like one of its own (`dpo.py`).
 bool read_command(const Node& root, Job& job) {
-  std::vector<std::string_view> words = words_of(root.text);
-  for (const Node& option : root.items) {
-    for (const Node& word : option.items) words.push_back(word.text);
+  std::vector<std::string> names = {trl_command(job.started)};
+  for (const StartedProgram& program : job.started.programs) {
+    const std::string_view script = base_name(program.name);
+    if (script.ends_with(".py")) names.emplace_back(script.substr(0, script.size() - 3));
   }
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string_view name = words[i];
-    const bool script = name.ends_with(".py");
-    if (!script && (i == 0 || words[i - 1] != "trl")) continue;
-    name = name.substr(name.rfind('/') + 1);
-    if (script) name.remove_suffix(3);
+  for (const std::string& name : names) {
     const auto* known =
         std::find_if(kMethods.begin(), kMethods.end(), [&](const Method& method) { return method.name == name; });
     if (known == kMethods.end()) continue;

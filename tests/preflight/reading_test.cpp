@@ -329,7 +329,7 @@ TEST(Hostile, CommandsThatDoubleOrHoldThemselvesEnd) {
   const Result<Job> many = read_job(doubled, "job.sh", JobKind::Torchrun);
   ASSERT_TRUE(many.has_value());
   std::size_t options = 0;
-  for (const LauncherCall& launch : many->launches.all) options += launch.options.items.size();
+  for (const LauncherCall& launch : many->started.launches) options += launch.options.items.size();
   EXPECT_EQ(options, 1000U);
   EXPECT_TRUE(read_job("torchrun --standalone train.py\n" + nested, "job.sh", JobKind::Torchrun).has_value());
 }

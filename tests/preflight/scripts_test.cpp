@@ -151,7 +151,8 @@ TEST(Script, HasNoArgumentsInATest) {
 TEST(Script, DoesNotOwnTheOptionsBeforeIt) {
   const std::string megatron =
       "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 2 --seq-length 8 --micro-batch-sizes 1\n";
-  const std::string trainer = "train.py --output_dir out --per_device_train_batch_size 1 --learning_rates 1 --mine 1\n";
+  const std::string trainer =
+      "train.py --output_dir out --per_device_train_batch_size 1 --num_train_epochs 1 --bf16 true --learning_rates 1\n";
   const std::string array = "OPTIONS=(\n  --container-image a.sqsh\n)\n";
   for (const std::string& command :
        {"srun --container-image a.sqsh --gres=gpu:8 python " + megatron,
@@ -297,6 +298,52 @@ TEST(ModelTrainer, UploadsDataOfThisMachine) {
   EXPECT_THAT(found("s3://bucket/train"), IsEmpty());
   EXPECT_THAT(found("s3:/bucket/train"), Contains(HasSubstr("no S3 location")));
   EXPECT_THAT(found("gs://bucket/train"), Contains(HasSubstr("no S3 location")));
+}
+
+TEST(TorchTitan, IsReadFromItsCommandLine) {
+  const std::string run = "torchrun --nproc_per_node 8 --nnodes 1 -m torchtitan.train ";
+  const auto of = [&](const std::string& options, const std::string& rule, std::optional<JobKind> kind = std::nullopt) {
+    return told(script(run + options, "run.sh", kind), rule);
+  };
+  EXPECT_THAT(of("--parallelism.tensor_parallel_degree 3 --job.config_file x.toml", "C131"),
+              ElementsAre(HasSubstr("tensor 3 x pipeline 1 x context 1 does not divide the 8 ranks")));
+  EXPECT_THAT(of("--parallelism.tensor-parallel-degree=3", "C131", JobKind::TorchTitan), Not(IsEmpty()));
+  EXPECT_THAT(of("--job.config_file x.toml --training.steps ten --compile.components model,loss", "C004"),
+              ElementsAre(HasSubstr("steps must be a whole number")));
+  EXPECT_THAT(of("--job.config_file x.toml --checkpoint.no_enable --training.stepps 1", "C159"),
+              ElementsAre(HasSubstr("'stepps'")));
+  EXPECT_THAT(of("--module llama3 --config llama3_8b --parallelism.mine 2", "C159"), IsEmpty());
+  EXPECT_THAT(of("--parallelism.data_parallel_shard_degree 4 --training.global_batch_size 6", "C131"), IsEmpty())
+      << "its file may have another degree";
+  EXPECT_EQ(script("--training.steps 3", "job.args", JobKind::TorchTitan).kind, JobKind::TorchTitan);
+  const Job own = script("MODULE=llama3 CONFIG=llama3_8b ./run_train.sh --training.mine 3");
+  EXPECT_EQ(own.kind, JobKind::TorchTitan);
+  EXPECT_THAT(told(own, "C159"), IsEmpty());
+  EXPECT_THAT(own.not_modelled, HasSubstr("function of TorchTitan's"));
+}
+
+TEST(TorchTitan, LaysItsArgumentsOverTheFileBesideIt) {
+  std::string name = (fs::temp_directory_path() / "smplan-titan-XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path folder(name);
+  std::ofstream(folder / "run.sh") << "\n";
+  std::ofstream(folder / "llama3_8b.toml")
+      << "[training]\nsteps = 10\nseq_lem = 4\ndataset = \"c4\"\n"
+         "[parallelism]\npipeline_parallel_degree = 3\ntensor_parallel_degree = 2\n";
+  Job job = script(
+      "torchrun --nproc_per_node 8 --nnodes 1 -m torchtitan.train --parallelism.tensor_parallel_degree 4 "
+      "--job.config_file train_configs/llama3_8b.toml\n",
+      (folder / "run.sh").string());
+  read_beside(job);
+  EXPECT_THAT(told(job, "C131"), ElementsAre(HasSubstr("tensor 4 x pipeline 3")));
+  EXPECT_THAT(told(job, "C159"), ElementsAre(HasSubstr("'seq_lem'")));
+  EXPECT_EQ(job.root().at({"training", "seq_lem"})->where.file, "llama3_8b.toml");
+  EXPECT_TRUE(job.not_modelled.empty());
+  EXPECT_EQ(job.command.program, "torchrun");
+  std::ofstream(folder / "llama3_8b.toml") << "[training\n";
+  read_beside(job = script("./run_train.sh --job.config_file llama3_8b.toml", (folder / "run.sh").string()));
+  EXPECT_EQ(job.broken_files.size(), 1U);
+  fs::remove_all(folder);
 }
 
 }  // namespace

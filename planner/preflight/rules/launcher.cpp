@@ -346,7 +346,7 @@ void nodes_apart(const CheckInput& in, Report& report) {
   }
   const std::int64_t nodes = std::max(nodes_of_job(in).value_or(1), job.command.least_nodes.value_or(1));
   if (job.command.program.empty() || nodes < 2) return;
-  const LauncherCall* torchrun = only_call(job.launches, "torchrun");
+  const LauncherCall* torchrun = only_call(job.started, "torchrun");
   const auto told = [&](std::string_view name) { return torchrun == nullptr ? nullptr : option_of(*torchrun, name); };
   const std::string of = fmt::format("of the {} nodes ", nodes);
   if (const Node* alone = told("standalone"); is_not_off(alone)) {
@@ -378,14 +378,14 @@ void unknown_option(const LauncherCall& launch, const Node& option, const Settin
     known.insert(known.end(), setting.also.begin(), setting.also.end());
   }
   Finding& finding =
-      report.at(option, {std::string(launch.title), spelled_option(option.key), "is none of its options"});
+      report.at(option, {std::string(launch.program->title), spelled_option(option.key), "is none of its options"});
   const auto near = nearest_names(option.key, known, 1);
   if (!near.empty()) finding.fix = "did you mean " + spelled_option(near.front()) + "?";
 }
 
 void judge_options(const LauncherCall& launch, Report& report) {
-  const FrameworkTable& table = *framework_table(launch.table);
-  const SettingSection& section = *table.find(launch.section);
+  const FrameworkTable& table = *framework_table(launch.program->table);
+  const SettingSection& section = *table.find(launch.program->section);
   for (const Node& option : launch.options.items) {
     const FrameworkSetting* setting = section.find(option.key);
     if (setting == nullptr) {
@@ -396,8 +396,8 @@ void judge_options(const LauncherCall& launch, Report& report) {
     const auto fault = value_fault(option, *setting, section, true);
     if (!fault) continue;
     const std::string is = option.is_string() ? ", is " + shown_value(option) : std::string();
-    Finding& finding =
-        report.at(option, {std::string(launch.title), spelled_option(option.key), "must be " + fault->expected + is});
+    Finding& finding = report.at(
+        option, {std::string(launch.program->title), spelled_option(option.key), "must be " + fault->expected + is});
     finding.severity = fault->severity;
     finding.fix = fault->fix.empty() ? "write " + fault->expected : fault->fix;
     finding.source = table.source;
@@ -405,13 +405,14 @@ void judge_options(const LauncherCall& launch, Report& report) {
 }
 
 void options_of_launchers(const CheckInput& in, Report& report) {
-  for (const LauncherCall& launch : in.job.launches.all) {
+  for (const LauncherCall& launch : in.job.started.launches) {
     judge_options(launch, report);
-    const FrameworkCombinations* known = framework_combinations(launch.launcher);
+    const FrameworkCombinations* known = framework_combinations(launch.program->launcher);
     if (known == nullptr) continue;
     for (const BrokenCombination& broken : broken_combinations(*known, launch.options)) {
       const Node& option = broken.at == nullptr ? launch.options : *broken.at;
-      Finding& finding = report.at(option, {std::string(launch.title), spelled_option(option.key), broken.row->says});
+      Finding& finding =
+          report.at(option, {std::string(launch.program->title), spelled_option(option.key), broken.row->says});
       finding.fix = broken.row->fix;
       finding.source = known->source;
     }

@@ -13,6 +13,7 @@
 #include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/tools.hpp"
+#include "planner/preflight/torchtitan_arguments.hpp"
 #include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
@@ -42,33 +43,6 @@ std::string key_of(const SettingSection& section, const Node& node, const Framew
 
 bool has_one_of(const Node& root, const std::vector<std::string>& keys) {
   return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return root.has(key); });
-}
-
-/// The words of a command line but for its options' names.
-std::vector<std::string_view> plain_words(const Node& root) {
-  std::vector<std::string_view> words = words_of(root.text);
-  for (const Node& option : root.items) {
-    if (option.is_string()) words.push_back(option.text);
-    for (const Node& word : option.items) words.push_back(word.text);
-  }
-  return words;
-}
-
-/// The command of TRL that a line runs, or its script in TRL's own package: `sft`; empty where none of them is there.
-std::string trl_command(const Node& root) {
-  const std::vector<std::string_view> words = plain_words(root);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    constexpr std::string_view kScripts = "trl/scripts/";
-    const std::size_t script = words[i].rfind(kScripts);
-    if (script != std::string_view::npos && words[i].ends_with(".py")) {
-      std::string_view name = words[i].substr(script + kScripts.size());
-      name.remove_suffix(3);
-      return std::string(name);
-    }
-    const bool program = words[i] == "trl" || words[i].ends_with("/trl");
-    if (program && i + 1 < words.size()) return std::string(words[i + 1]);
-  }
-  return {};
 }
 
 /// Hydra's overrides, made a tree.
@@ -114,7 +88,7 @@ const SettingSection* root_section(const FrameworkTable& table, const Job& job) 
   }
   const Node* environment = job.root().find("compute_environment");
   const std::string chosen = environment != nullptr     ? environment->text
-                             : job.kind == JobKind::Trl ? trl_command(job.root())
+                             : job.kind == JobKind::Trl ? trl_command(job.started)
                                                         : "";
   const SettingSection* own = !chosen.empty()            ? table.find(":" + chosen)
                               : job.kind == JobKind::Trl ? only_command(table, job.root())
@@ -199,6 +173,19 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
   }
 }
 
+/// An option of a launcher's in the same command line, which a rule of its own judges.
+bool is_before_program(const Job& job, const Node& member) {
+  return job.started.before_program.contains({member.key, member.where.line});
+}
+
+}  // namespace
+
+bool runs_own_script(const Job& job) {
+  return job.kind == JobKind::Trl && job.started.is_script && trl_command(job.started).empty();
+}
+
+namespace {
+
 void each_object(const CheckInput& in, const std::function<void(const Place&)>& visit) {
   if (in.job.kind == JobKind::Torchrun) return;  // its launchers have a rule of their own
   const FrameworkTable* table = table_of(in.job);
@@ -217,15 +204,10 @@ void each_known(const Place& place, const VisitSetting& visit) {
   }
 }
 
-/// An option of a launcher's in the same command line, which a rule of its own judges.
-bool is_before_script(const Job& job, const Node& member) {
-  return job.launches.before_script.contains({member.key, member.where.line});
-}
-
 void each_setting(const CheckInput& in, const VisitSetting& visit) {
   each_object(in, [&](const Place& place) {
     each_known(place, [&](const Place& around, const Node& member, const FrameworkSetting& setting) {
-      if (!is_before_script(in.job, member)) visit(around, member, setting);
+      if (!is_before_program(in.job, member)) visit(around, member, setting);
     });
   });
 }
@@ -413,9 +395,11 @@ bool misspells_absent(const std::string& name, const Place& place) {
   });
 }
 
-/// A member of TorchTitan's that a module of the user's own may bring.
-bool is_extended(const Node& root) {
-  return root.at({"experimental", "custom_args_module"}) || root.at({"job", "custom_config_module"});
+/// TorchTitan has members that a module brings: one of the user's own, or that of a version without a TOML.
+bool is_extended(const Job& job) {
+  const Node& root = job.root();
+  const bool without_toml = titan_program(job.started) != nullptr && root.at({"job", "config_file"}) == nullptr;
+  return without_toml || root.at({"experimental", "custom_args_module"}) || root.at({"job", "custom_config_module"});
 }
 
 /// A part of verl's that takes any name. Names that an older version listed in it are as good as others.
@@ -503,12 +487,6 @@ bool is_wrong_sign(const Node& member) {
 
 }  // namespace
 
-bool runs_own_script(const Job& job) {
-  if (job.kind != JobKind::Trl || !trl_command(job.root()).empty()) return false;
-  const std::vector<std::string_view> words = plain_words(job.root());
-  return std::any_of(words.begin(), words.end(), [](std::string_view word) { return word.ends_with(".py"); });
-}
-
 void unknown_settings(const CheckInput& in, Report& report) {
   const bool own_script = runs_own_script(in.job);
   const auto visit = [&](const Place& place) {
@@ -522,7 +500,7 @@ void unknown_settings(const CheckInput& in, Report& report) {
     for (const Node& member : place.object.items) {
       const FrameworkSetting* setting = nullptr;
       const std::string name = key_of(place.section, member, setting);
-      if (setting != nullptr || is_of_launcher(member.key, launcher) || is_before_script(in.job, member)) continue;
+      if (setting != nullptr || is_of_launcher(member.key, launcher) || is_before_program(in.job, member)) continue;
       if (place.section.unknown == UnknownKey::HandedOn) continue;
       if (own_script && slip_of(name, names_of(place.section)).empty()) continue;
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
@@ -543,12 +521,7 @@ void unknown_settings(const CheckInput& in, Report& report) {
       unknown_member(place, member, name, report);
     }
   };
-  if (in.job.kind != JobKind::TorchTitan || !is_extended(in.job.root())) each_object(in, visit);
-  const Node& titan = in.job.launches.titan;
-  const FrameworkTable* table = framework_table("torchtitan");
-  if (table != nullptr && titan.is_object() && !is_extended(titan)) {
-    each_object({*table, *table->find(""), titan, ""}, visit);
-  }
+  if (in.job.kind != JobKind::TorchTitan || !is_extended(in.job)) each_object(in, visit);
 }
 
 namespace {
@@ -691,7 +664,7 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (is_off(place) && (place.inside_off || known.name != place.section.off)) return;
     if (has_own_rule(place.section, known) || has_one_of(in.job.root(), known.unless)) return;
     if (chooses_part(place, member, known) || member.removed || member.malformed) return;
-    if (is_before_script(in.job, member)) return;
+    if (is_before_program(in.job, member)) return;
     FrameworkSetting setting = known;
     if (own_words) setting.values.clear();
     unknown_component(place, member, setting, report);

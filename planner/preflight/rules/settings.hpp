@@ -12,7 +12,7 @@ inline constexpr Kinds kFrameworkFiles = kDeepSpeed | kAccelerate | kMegatron | 
                                          one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Torchtune) |
                                          one(JobKind::Verl) | one(JobKind::NemoRl) | kHyperpodJob | kRecipe;
 
-/// Whether a command line runs a script that is not TRL's, and may have arguments of its own.
+/// Whether a command line runs a program that is not TRL's, and may have arguments of its own.
 bool runs_own_script(const Job& job);
 /// Keys that the framework does not know.
 void unknown_settings(const CheckInput& in, Report& report);

@@ -53,7 +53,8 @@ void titan_context(const CheckInput& in, Report& report) {
 /// The default is a fixture of 2000 rows. Its loader reads any folder that a path names.
 void titan_data(const CheckInput& in, Report& report) {
   const Node* training = in.job.root().find("training");
-  if (training == nullptr || in.job.root().at({"experimental", "custom_import"}) != nullptr) return;
+  if (training == nullptr || in.job.root().open) return;
+  if (in.job.root().at({"experimental", "custom_import"}) != nullptr) return;
   const Node* dataset = training->find("dataset");
   if (training->find("dataset_path") != nullptr) return;
   if (dataset != nullptr && dataset->text != "c4_test") return;
@@ -71,6 +72,8 @@ void titan_file(const CheckInput& in, Report& report) {
 
 void titan_version(const CheckInput& in, Report& report) {
   const std::string& version = *in.facts.torchtitan;
+  const Node& root = in.job.root();
+  if (root.has("module") || root.has("config")) return;  // names no TOML
   if (version == "HEAD" || version == "main" || version_before("0.2.2", version)) {
     report.at(in.job.root().where, {version});
   }
