@@ -406,7 +406,8 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax, const St
       best = marks.kind;
     }
   }
-  return best;
+  // Many others have some of the same keys.
+  return best == JobKind::Trl && 2 * keys_known(document, "trl") < document.items.size() ? std::nullopt : best;
 }
 
 namespace {

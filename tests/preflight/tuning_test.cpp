@@ -168,6 +168,8 @@ TEST(ToolKinds, OfCommandLinesAreTold) {
       {"python src/train.py --stage sft --finetuning_type lora --output_dir o", JobKind::LlamaFactory},
       {"accelerate launch --num_processes 8 train.py --output_dir o --num_train_epochs 1", JobKind::Trl},
       {"torchrun --nproc_per_node 8 train.py --output_dir o --num_train_epochs 1", JobKind::Torchrun},
+      {"accelerate launch --num_processes 8 nlp.py --mixed_precision fp16 --output_dir o", JobKind::Torchrun},
+      {"trl vllm-serve --model m & accelerate launch a.py --output_dir o", JobKind::Torchrun},
       {"torchrun --nproc_per_node 8 -m verl.trainer.fsdp_sft_trainer data.max_length=9", JobKind::Verl},
       {"python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo", JobKind::Verl},
       {"--num-layers 4 --hidden-size 8", JobKind::Megatron}};
@@ -177,6 +179,10 @@ TEST(ToolKinds, OfCommandLinesAreTold) {
     EXPECT_EQ(to_string(job->kind), to_string(kind)) << text;
   }
   EXPECT_EQ(read_job("trl sft --model_name_or_path m --dataset_name d", "-", std::nullopt)->kind, JobKind::Trl);
+  EXPECT_FALSE(read_job("pip install trl --no-deps", "job.sh", std::nullopt)) << "no program";
+  EXPECT_FALSE(read_job("learning_rate: 1\noutput_dir: a\noptim: b\nmine: 1\nown: 2\nother: 3\nmore: 4\n", "a.yaml",
+                        std::nullopt))
+      << "most of it is nobody's";
   EXPECT_EQ(read_job("llamafactory-cli train --stage sft", "-", std::nullopt)->kind, JobKind::LlamaFactory);
   EXPECT_EQ(read_job(R"(["--model_name_or_path", "m", "--dataset_name", "d"])", "-", std::nullopt)->kind, JobKind::Trl);
 }
