@@ -9,22 +9,29 @@
 #include "planner/preflight/node.hpp"
 #include "planner/preflight/override_values.hpp"
 #include "planner/preflight/shell_variables.hpp"
+#include "planner/preflight/started_programs.hpp"
 
 namespace smplan {
 namespace {
 
-/// A program that takes Hydra's overrides, or one of them that only verl has.
+bool takes_overrides(std::string_view program) {
+  return program.starts_with("verl.") || !nemo_rl_program(program).empty();
+}
+
+/// A program that takes Hydra's overrides, wherever the script keeps its name, or one of them that only verl has.
 bool takes_overrides(const std::vector<ShellWord>& words) {
-  return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    return word.text.starts_with("verl.") || word.text.find("actor_rollout_ref.") != std::string::npos ||
-           !nemo_rl_program(word.text).empty();
+  const bool named = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+    return takes_overrides(word.text) || word.text.find("actor_rollout_ref.") != std::string::npos;
   });
+  if (named) return true;
+  const StartedPrograms started = started_by(words, "");
+  return std::any_of(started.programs.begin(), started.programs.end(),
+                     [](const StartedProgram& program) { return takes_overrides(program.name); });
 }
 
 /// `verl.trainer.main_ppo`, `verl/trainer/main_ppo.py`, NeMo-RL's `examples/run_grpo.py`.
 bool is_program(std::string_view word) {
-  return word.starts_with("verl.") || (word.ends_with(".py") && word.find("verl/") != std::string_view::npos) ||
-         !nemo_rl_program(word).empty();
+  return takes_overrides(word) || (word.ends_with(".py") && word.find("verl/") != std::string_view::npos);
 }
 
 /// `--key value`, `--key=value` and `--flag` as members of one object; `--key a b` is a list. Of an option that stands

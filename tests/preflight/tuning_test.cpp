@@ -170,6 +170,8 @@ TEST(ToolKinds, OfCommandLinesAreTold) {
       {"torchrun --nproc_per_node 8 train.py --output_dir o --num_train_epochs 1", JobKind::Torchrun},
       {"accelerate launch --num_processes 8 nlp.py --mixed_precision fp16 --output_dir o", JobKind::Torchrun},
       {"trl vllm-serve --model m & accelerate launch a.py --output_dir o", JobKind::Torchrun},
+      {"RUN='torchrun --nproc_per_node 8 -m verl.trainer.sft_trainer'\n$RUN data.max_length=9", JobKind::Verl},
+      {"MODULE=${MODULE:-verl.trainer.main_ppo}\npython3 -m $MODULE data.max_length=9", JobKind::Verl},
       {"torchrun --nproc_per_node 8 -m verl.trainer.fsdp_sft_trainer data.max_length=9", JobKind::Verl},
       {"python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo", JobKind::Verl},
       {"--num-layers 4 --hidden-size 8", JobKind::Megatron}};
