@@ -89,6 +89,10 @@ bool is_input(const Node& inputs) {
 void read_estimator(const Node& root, Job& job) {
   job.class_name = text_field(root.find("class"));
   if (job.class_name) job.framework = framework_of_class(*job.class_name);
+  if (!job.class_name.stated) {
+    job.unread.push_back(
+        {root.where, R"(no class is named, such as "class": "PyTorch": what its call needs is not asked)"});
+  }
   job.image = image_field(first_of(root, {"image_uri", "image_name"}));
   job.transformers_version = text_field(root.find("transformers_version"));
   job.framework_version = text_field(first_of(root, {"framework_version", "pytorch_version", "tensorflow_version"}));

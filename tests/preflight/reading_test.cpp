@@ -317,6 +317,14 @@ TEST(Hostile, AnchorInsideItselfIsRefused) {
   EXPECT_THAT(refusal("a: &x [1, *x]\n", JobKind::Accelerate), HasSubstr("alias"));
 }
 
+TEST(Estimator, WithoutAClassIsSaidToLackIt) {
+  const auto notes = [](const std::string& text) {
+    return read_job(text, "job.json", JobKind::Estimator).value().unread.size();
+  };
+  EXPECT_EQ(notes(R"({"instance_type": "ml.p4d.24xlarge", "entry_point": "train.py"})"), 1U);
+  EXPECT_EQ(notes(R"({"class": "PyTorch", "instance_type": "ml.p4d.24xlarge"})"), 0U);
+}
+
 TEST(Hostile, SizeIsLimited) {
   EXPECT_THAT(refusal(std::string(kMaxJobBytes + 1, ' '), JobKind::Estimator), HasSubstr("larger than the limit"));
 }
