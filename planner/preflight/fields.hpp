@@ -57,6 +57,10 @@ void read_hyperpod_recipe(const Node& root, Job& job);
 void read_hyperpod_job(const Node& root, Job& job);
 /// The kind of an object of Kubernetes that is no job which is read; empty for others.
 std::string unread_kubernetes_kind(const Node& document);
+/// Whether the text is a job's configuration of HyperPod's command line, by its template, which may be a comment.
+bool is_hyperpod_template(std::string_view text, const Node& document);
+/// The template of one that is no job which is read; empty for others.
+std::string unread_hyperpod_template(std::string_view text, const Node& document);
 /// The table of an object's settings, by its kind.
 std::string_view kubernetes_table(const Node& root);
 /// Of a file's several documents the one job, where all of them are objects of Kubernetes.

@@ -140,6 +140,12 @@ const Marks kMarks[] = {
       "partial_pretrain", "defaults", "ulysses_sequence_parallel_size", "use_remove_padding"},
      2},
     {JobKind::HyperpodJob, {"apiVersion", "kind", "metadata", "spec"}, 3},
+    {JobKind::HyperpodJob,
+     {"tasks_per_node", "replica_count", "node_count", "pull_policy", "deep_health_check_passed_nodes_only",
+      "accelerators", "accelerators_limit", "job_name", "image", "namespace", "command", "args", "environment",
+      "instance_type", "queue_name"},
+     4,
+     7},
     {JobKind::DeepSpeed,
      {"zero_optimization", "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
       "gradient_clipping", "zero_allow_untested_optimizer", "activation_checkpointing", "steps_per_print"}},
@@ -477,7 +483,15 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
     return fail("other-object", name, fmt::format("is Kubernetes' {}, which is not checked", printable(other, 60)),
                 "what is checked is a HyperPodPyTorchJob or a PyTorchJob");
   }
-  const std::optional<JobKind> looks = detect_kind(document, arguments ? Syntax::Arguments : syntax, started);
+  if (const std::string other = unread_hyperpod_template(text, document);
+      !other.empty() && (!kind || *kind == JobKind::HyperpodJob)) {
+    return fail("other-object", name,
+                fmt::format("is a configuration of HyperPod's command line for {}, which is not checked", other),
+                "what is checked is one of hyp-pytorch-job");
+  }
+  const std::optional<JobKind> looks = is_hyperpod_template(text, document)
+                                           ? JobKind::HyperpodJob
+                                           : detect_kind(document, arguments ? Syntax::Arguments : syntax, started);
   if (!kind) {
     kind = looks;
   } else if (document.is_object() && looks && looks != kind && marks_of(document, *kind) == 0 &&

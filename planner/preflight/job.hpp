@@ -33,7 +33,7 @@ enum class JobKind {
   Trl,          ///< TRL, and any script of transformers' TrainingArguments: a file or a command line
   Verl,         ///< a file, or a command line of Hydra's overrides
   NemoRl,       ///< NVIDIA NeMo-RL
-  HyperpodJob,  ///< HyperPodPyTorchJob of Kubernetes
+  HyperpodJob,  ///< HyperPodPyTorchJob of Kubernetes, or the configuration of HyperPod's command line for one
 };
 inline constexpr int kJobKindCount = 17;
 std::string_view to_string(JobKind kind);
@@ -278,7 +278,8 @@ struct Job {
   Count spares;           ///< instances that HyperPod holds for a failure
   Switch checkpointless;  ///< recovers from a replica's memory
   const Node* pod_resources = nullptr;
-  const Node* pod = nullptr;  ///< its specification
+  std::shared_ptr<const Node> own_resources;  ///< where they stood in no list
+  const Node* pod = nullptr;                  ///< its specification
   JobReinforcement reinforcement;
   std::vector<BrokenFile> broken_files;
   std::string source_without_script;  ///< the source that lies beside the job, where its entry point is not in it

@@ -116,7 +116,7 @@ StartedPrograms started_by(const Node* command, const Node* args, const std::str
   std::vector<ShellWord> words;
   std::string list;
   for (const Node* part : {command, args}) {
-    if (part == nullptr) continue;
+    if (part == nullptr || (part->is_array() && part->items.empty())) continue;
     list = part->where.path;
     if (part->is_string()) {
       const Result<std::vector<ShellWord>> script = split_words(part->text, file);

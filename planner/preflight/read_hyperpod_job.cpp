@@ -1,6 +1,8 @@
-// HyperPodPyTorchJob and PyTorchJob, the objects of Kubernetes that HyperPod's and Kubeflow's training operators run.
-// Source: aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py; kubeflow/training-operator v1.9.0.
+// HyperPodPyTorchJob and PyTorchJob, the objects of Kubernetes that HyperPod's and Kubeflow's training operators run,
+// and the configuration of HyperPod's command line, which makes the first of it. Source:
+// aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py; kubeflow/training-operator v1.9.0.
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::string_view kOperatorJob = "HyperPodPyTorchJob";
 constexpr std::string_view kKubeflowJob = "PyTorchJob";
+constexpr std::string_view kCliTemplate = "hyp-pytorch-job";
 
 /// The kind of an object of Kubernetes; empty for other documents.
 std::string_view kind_of(const Node& document) {
@@ -122,9 +125,79 @@ void read_pytorch_job(const Node* specs, Job& job) {
   read_pod(workers != nullptr ? workers : master, job);
 }
 
+/// Of the configuration of HyperPod's command line, what the pod asks for. Requests and limits are the same; links that
+/// are left out are all of the type's, and without a number of devices a pod has whole nodes. Source:
+/// aws/sagemaker-hyperpod-cli 011ca92, training/quota_allocation_util.py.
+void read_requests(const Node& root, Job& job) {
+  Node list;
+  list.kind = Node::Kind::Object;
+  list.where = root.where;
+  const auto take = [&](const Node* asked, std::string_view resource) {
+    if (asked != nullptr) list.items.push_back(*asked);
+    if (asked == nullptr) list.items.emplace_back();
+    list.items.back().key = resource;
+  };
+  const Node* devices = first_of(root, {"accelerators", "accelerators_limit"});
+  if (devices == nullptr || devices->is_null()) return;
+  const bool trainium = job.instance_type && job.instance_type->find("trn") != std::string::npos;
+  take(devices, trainium ? "aws.amazon.com/neuron" : "nvidia.com/gpu");
+  take(first_of(root, {"efa", "efa_limit"}), "vpc.amazonaws.com/efa");
+  Node resources;
+  resources.kind = Node::Kind::Object;
+  resources.where = devices->where;
+  list.key = "limits";
+  resources.items.push_back(std::move(list));
+  job.own_resources = std::make_shared<const Node>(std::move(resources));
+  job.pod_resources = job.own_resources.get();
+}
+
+/// Source: hyperpod-pytorch-job-template 1.5.0, v1_1/model.py, to_domain().
+void read_cli_job(const Node& root, Job& job) {
+  job.name = text_field(root.find("job_name"));
+  job.launcher.processes_per_node = count_field(root.find("tasks_per_node"));
+  job.strategy.devices_per_node = job.launcher.processes_per_node;
+  job.instance_type = text_field(root.find("instance_type"));
+  job.instance_count = count_field(first_of(root, {"replica_count", "node_count"}));
+  job.strategy.nodes = job.instance_count;
+  read_image(root.find("image"), job);
+  job.environment = root.find("environment");
+  JobElastic& e = job.elastic;
+  e.most = count_field(first_of(root, {"max_replica_count", "max_node_count"}));
+  e.step = count_field(root.find("elastic_replica_increment_step"));
+  for (const Node* counts = root.find("elastic_replica_discrete_values"); counts != nullptr; counts = nullptr) {
+    for (const Node& count : counts->items) e.counts.push_back(count_field(&count));
+  }
+  if (e.most.stated || e.step.stated || !e.counts.empty()) {
+    e.on = derived(true, e.most.stated ? e.most.where : root.where);
+    e.least = job.instance_count;
+  }
+  read_requests(root, job);
+  read_command(root, job);
+}
+
+/// The template that the file says it is of: the command line writes it as a comment, older versions as a member.
+std::string hyperpod_template(std::string_view text, const Node& document) {
+  constexpr std::string_view kMark = "# template:";
+  const std::size_t at = text.starts_with(kMark) ? 0 : text.find("\n" + std::string(kMark));
+  if (at == std::string_view::npos) {
+    const Node* member = document.find("template");
+    return member != nullptr && member->is_string() ? member->text : std::string();
+  }
+  std::string_view name = text.substr(text.find(kMark, at) + kMark.size());
+  name = name.substr(0, name.find_first_of("\r\n"));
+  const std::size_t begin = std::min(name.find_first_not_of(' '), name.size());
+  const std::size_t end = name.find_last_not_of(' ');
+  return std::string(name.substr(begin, end == std::string_view::npos ? 0 : end + 1 - begin));
+}
+
 }  // namespace
 
+bool is_hyperpod_template(std::string_view text, const Node& document) {
+  return hyperpod_template(text, document) == kCliTemplate;
+}
+
 std::string_view kubernetes_table(const Node& root) {
+  if (kind_of(root).empty()) return kCliTemplate;
   return read_kind(kind_of(root)) == kKubeflowJob ? "pytorch-job" : to_string(JobKind::HyperpodJob);
 }
 
@@ -159,7 +232,15 @@ Result<Node> kubernetes_job_of(std::vector<Node> documents, const std::string& f
               "keep one job a file: each is checked by itself");
 }
 
+std::string unread_hyperpod_template(std::string_view text, const Node& document) {
+  static constexpr std::array<std::string_view, 4> kOthers = {"hyp-jumpstart-endpoint", "hyp-custom-endpoint",
+                                                              "cluster-stack", "hyp-recipe-job"};
+  const std::string name = hyperpod_template(text, document);
+  return std::find(kOthers.begin(), kOthers.end(), name) == kOthers.end() ? std::string() : name;
+}
+
 void read_hyperpod_job(const Node& root, Job& job) {
+  if (kind_of(root).empty()) return read_cli_job(root, job);
   const Node* spec = root.find("spec");
   job.name = text_field(root.at({"metadata", "name"}));
   job.launcher.processes_per_node = count_field(member(spec, "nprocPerNode"));

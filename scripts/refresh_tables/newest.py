@@ -22,6 +22,7 @@ PACKAGES = {
     "trl": ("trl", "transformers"),
     "transformers": ("transformers",),
     "axolotl": ("axolotl",),
+    "hyp-pytorch-job": ("hyperpod-pytorch-job-template",),
     "hyperpod-job": ("sagemaker-hyperpod",),
     # It takes no newer transformers (its METADATA).
     "llama-factory": ("llamafactory", "transformers<=5.6.0"),
@@ -31,7 +32,8 @@ PACKAGES = {
 # Where the modules are that a reader imports beside its library, the best place first: scripts/training, scripts/oracles.
 PLACES = {"sagemaker": ("oracles/sdk_v3", "oracles/sdk_v2"), "accelerate": ("oracles/accelerate", "training"),
           "accelerate-launch": ("oracles/accelerate", "training"),
-          "axolotl": ("oracles/axolotl",), "hyperpod-job": ("oracles/hyperpod",), "torchtune": ("oracles/accelerate", "training"),
+          "axolotl": ("oracles/axolotl",), "hyp-pytorch-job": ("oracles/hyperpod",),
+          "hyperpod-job": ("oracles/hyperpod",), "torchtune": ("oracles/accelerate", "training"),
           "deepspeed": ("training", "oracles/deepspeed_newest"),
           "deepspeed-launch": ("training", "oracles/deepspeed_newest"), "verl": ("oracles/verl",)}
 

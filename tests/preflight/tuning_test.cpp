@@ -160,6 +160,25 @@ TEST(ToolKinds, AreToldApartWhereTheyShareKeys) {
   for (const auto& [text, kind] : kCases) EXPECT_EQ(to_string(read(text).kind), to_string(kind)) << text;
 }
 
+TEST(ToolKinds, OfHyperPodsCommandLineAreToldByTheirTemplate) {
+  const std::string settings = "job_name: a\nimage: b\ninstance_type: ml.p5.48xlarge\n";
+  for (const char* head :
+       {"template: hyp-pytorch-job\n", "# template: hyp-pytorch-job\n# version: 1.1\n\n", "node_count: 2\n"}) {
+    const Result<Job> job = read_job(head + settings, "config.yaml", std::nullopt);
+    ASSERT_TRUE(job) << head;
+    EXPECT_EQ(job->kind, JobKind::HyperpodJob);
+    EXPECT_EQ(job->instance_type.value, "ml.p5.48xlarge");
+  }
+  for (const char* name : {"cluster-stack", "hyp-recipe-job"}) {
+    for (const char* head : {"template: ", "version: 1\n# template: "}) {
+      const Result<Job> other = read_job(std::string(head) + name + "\n" + settings, "config.yaml", std::nullopt);
+      ASSERT_FALSE(other);
+      EXPECT_THAT(to_string(other.error().front()), ::testing::HasSubstr(name));
+    }
+  }
+  EXPECT_EQ(read_job("template: llama3\nstage: sft\n", "a.yaml", std::nullopt)->kind, JobKind::LlamaFactory);
+}
+
 TEST(ToolKinds, OfCommandLinesAreTold) {
   const std::pair<const char*, JobKind> kCases[] = {
       {"trl sft --model_name_or_path m --dataset_name d", JobKind::Trl},

@@ -1,0 +1,63 @@
+"""The configuration of HyperPod's command line (`hyp init hyp-pytorch-job`): the model of its newest template, which
+refuses other keys. The package around it, which needs Kubernetes, never runs."""
+
+import importlib
+import importlib.metadata
+import json
+import pathlib
+import re
+
+from refresh_tables.annotations import LIMITS, described, limits_of
+from refresh_tables.table import Section, Table
+
+PACKAGE = "hyperpod_pytorch_job_template"
+# What its validators take beside the text of a number.
+TASKS = ["auto", "cpu", "gpu"]
+
+
+def limits(field) -> dict:
+    """Of the field itself, or of the number that it may hold."""
+    own = {key: getattr(one, attribute) for one in field.metadata for key, attribute in LIMITS
+           if getattr(one, attribute, None) is not None}
+    return {**limits_of(field.annotation), **own}
+
+
+def words_of(schema: dict, name: str) -> list:
+    """The words that the schema beside the model has, where that asks a validator."""
+    row = schema["properties"].get(name, {})
+    named = schema["$defs"].get(row.get("$ref", "").rpartition("/")[2], {})
+    return row.get("enum") or named.get("enum") or []
+
+
+def add_model(section: Section, model, schema: dict) -> None:
+    for name, field in model.model_fields.items():
+        row = described(field.annotation)
+        row["values"] = row["values"] or words_of(schema, name)
+        if name == "tasks_per_node":
+            row |= {"types": [*row["types"], "integer"], "values": TASKS, "free": ["integer"], "case": "any"}
+        inner = "volume" if name == "volume" else None
+        old = re.search(r"\[DEPRECATED\].*Use (\w+) instead", field.description or "")
+        section.add(name, **row, **limits(field), section=inner, required=field.is_required() or None,
+                    deprecated=bool(old) or None, replaced_by=old and old[1])
+
+
+def read() -> Table:
+    import stand_in
+
+    stand_in.replace("sagemaker", "click")
+    importlib.import_module("sagemaker.hyperpod.cli.type_handler_utils").DEFAULT_TYPE_HANDLER = {}
+    registry = importlib.import_module(f"{PACKAGE}.registry").SCHEMA_REGISTRY
+    newest = max(registry, key=lambda version: [int(part) for part in version.split(".")])
+    model = registry[newest]
+    module = importlib.import_module(model.__module__)
+    schema = json.loads(pathlib.Path(module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
+    top = Section("", "pydantic", "refused")
+    # The command line's own, beside the model's.
+    top.add("template", types=["string"], values=["hyp-pytorch-job"])
+    top.add("version", types=["string", "number"], values=sorted(registry), free=["number"])
+    add_model(top, model, schema)
+    volume = Section("volume", "pydantic", "refused")
+    add_model(volume, module.VolumeConfig, {"properties": {}, "$defs": {}})
+    version = importlib.metadata.version(PACKAGE.replace("_", "-"))
+    return Table("hyp-pytorch-job", version, f"{PACKAGE.replace('_', '-')} {version}, {model.__module__.replace('.', '/')}.py",
+                 [top, volume])
