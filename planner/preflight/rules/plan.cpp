@@ -24,9 +24,16 @@ std::optional<std::int64_t> stated_data(const Job& job) {
   return std::nullopt;
 }
 
+/// A degree is there whose value only the user knows, so that there may be more ranks of a model than are known.
+bool has_unknown_degree(const JobStrategy& s) {
+  const auto unknown = [](const Count& degree) { return degree.stated && !degree; };
+  return unknown(s.tensor) || unknown(s.pipeline) || unknown(s.context);
+}
+
 /// Data-parallel ranks, stated or what is left of the world.
 std::optional<std::int64_t> data_ranks(const CheckInput& in) {
   if (const auto stated = stated_data(in.job)) return stated;
+  if (has_unknown_degree(in.job.strategy)) return std::nullopt;
   const auto world = in.world();
   const std::int64_t ranks = model_ranks(in.job.strategy);
   if (!world || *world % ranks != 0) return std::nullopt;
@@ -117,6 +124,7 @@ void world_size(const CheckInput& in, Report& report) {
   if (!split) return;
   if (in.job.kind == JobKind::Axolotl) return world_of_axolotl(in, *world, report);
   const auto data = stated_data(in.job);
+  if (data && has_unknown_degree(s)) return;
   const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % ranks_beside_shards(s) == 0;
   if (!fits) {
     report.at(degrees_place(in.job),
