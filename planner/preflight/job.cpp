@@ -319,9 +319,10 @@ std::size_t keys_known(const Node& object, std::string_view framework) {
 bool starts_megatron(const Node& arguments, const StartedPrograms& started) {
   if (arguments.has("deepspeed")) return false;
   const std::size_t known = keys_known(arguments, "megatron");
-  // One option that a program happens to have too tells nothing.
+  // One option that a program happens to have too tells nothing, and of another's there are more.
   const bool enough = known > 1 || arguments.text.empty();
-  return pretrains(started) || (enough && 2 * known >= arguments.items.size());
+  const std::size_t least = started.programs.empty() ? 2 : 3;
+  return pretrains(started) || (enough && 4 * known >= least * arguments.items.size());
 }
 
 Job job_from(JobKind kind, const std::string& name, Node document, StartedPrograms started = {}) {
