@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <set>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/node.hpp"
 #include "planner/preflight/override_values.hpp"
+#include "planner/preflight/shell_commands.hpp"
 #include "planner/preflight/shell_variables.hpp"
 #include "planner/preflight/started_programs.hpp"
 
@@ -42,8 +44,11 @@ class ArgumentTree {
 
   Node root;
 
-  /// What follows is no value of an option before it.
-  void end_command() { ended_ = true; }
+  /// What follows is no value of an option before it, and overrides none.
+  void end_command() {
+    ended_ = true;
+    ++commands_;
+  }
 
   /// Whether the last option has no value yet.
   [[nodiscard]] bool awaits_value() const {
@@ -69,9 +74,10 @@ class ArgumentTree {
     }
     Node node;
     if (const Node* known = root.find(key)) {
-      if (!conditional && !known->open) node.overridden_line = known->where.line;
+      if (!conditional && !known->open && command_of_[key] == commands_) node.overridden_line = known->where.line;
       root.items.erase(root.items.begin() + (known - root.items.data()));
     }
+    command_of_[key] = commands_;
     node.where = {pointer_to("", key), word.line};
     node.key = std::move(key);
     node.kind = Node::Kind::Bool;
@@ -186,192 +192,82 @@ class ArgumentTree {
   }
 
   bool ended_ = false;
+  int commands_ = 0;
+  std::map<std::string, int> command_of_;  ///< the command that has an option
 };
 
-/// Words of a script, which starts programs and sets variables, into a tree of options. Options of an array or of a
-/// text count where they are written, as if the program stood there.
+/// Commands of a script into a tree of options.
 class ScriptReader {
  public:
-  explicit ScriptReader(const std::vector<ShellWord>& words) {
-    for (const ShellWord& word : words) {
-      if (word.quoted && !word.literal) whole_.insert(variable_in(word.text));
-    }
-  }
+  explicit ScriptReader(const Variables& variables) : variables_(variables) {}
 
   ArgumentTree tree;
 
-  void take(const ShellWord& word) {
-    if (!conditions_.take(word)) return;
-    if (word.text == ")" && !array_.empty()) {
-      array_.clear();
-      tree.end_command();
-      return;
+  void take(const ShellCommand& command) {
+    tree.end_command();
+    const ShellWord* before = nullptr;
+    for (const ShellWord& word : command.words) {
+      // A shell of its own runs it.
+      const bool script = before != nullptr && takes_script(before->text) && word.text.find(" --") != std::string::npos;
+      before = &word;
+      if (!script) take(word, command.conditional || word.conditional);
     }
-    if (word.text.ends_with("=(") && begins_array(std::string_view(word.text).substr(0, word.text.size() - 1))) {
-      array_ = word.text.substr(0, word.text.find_first_of("+="));
-      arrays_.push_back(array_);
-      tree.end_command();
-      return;
-    }
-    if (word.first) tree.end_command();
-    assigns_ = word.first || (assigns_ && set_) || exports_;
-    exports_ = word.first && (word.text == "export" || word.text == "local" || word.text == "declare");
-    set_ = assigns_ && variables_.take(word.text, conditions_.inside());
-    if (set_) {
-      if (!exports_ && tree.root.items.empty()) tree.take(word);
-      return;
-    }
-    const bool script = takes_script(std::exchange(before_, word.text));
-    if (!script || !take_script(word)) expand(word);
   }
 
  private:
-  /// `bash -c "torchrun ..."`: the words inside, where the text has options.
-  bool take_script(const ShellWord& word) {
-    constexpr int kDeepest = 4;
-    if (scripts_ == kDeepest || word.text.find(" --") == std::string::npos) return false;
-    const Result<std::vector<ShellWord>> parts =
-        split_words(word.literal ? word.text : variables_.expanded(word.text), "");
-    if (!parts || parts->size() > words_left_) return false;
-    words_left_ -= parts->size();
-    ++scripts_;
-    for (ShellWord part : *parts) {
-      part.line = word.line;
-      take(part);
-    }
-    --scripts_;
-    return true;
-  }
-
-  void expand(const ShellWord& word) {
+  void take(const ShellWord& word, bool conditional) {
     const std::string name = word.literal ? std::string() : variable_in(word.text);
-    // An element of blanks is split again where no quotes stand around its array.
-    if (!array_.empty() && word.quoted && !whole_.contains(array_) && word.text.find(' ') != std::string::npos) {
-      return take_parts(variables_.expanded(word.text), word);
-    }
-    if (name.empty()) {
-      const bool expands = !word.literal && word.text.find('$') != std::string::npos;
-      return give(expands ? ShellWord{variables_.expanded(word.text), word.line} : word);
-    }
-    if (std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end()) return;
+    const std::string* value = name.empty() ? nullptr : variables_.find(name);
     if (name == kAllArguments) {
       tree.root.passes_on = true;
-      return;
+    } else if (name.empty() || (tree.awaits_value() && word.text.find_first_of("@*") == std::string::npos)) {
+      tree.take(word, conditional);
+    } else if (value == nullptr || !value->empty()) {
+      tree.root.open = true;  // it may hold more options
     }
-    const std::string* value = variables_.find(name);
-    if (value == nullptr) {
-      const bool one = word.text.find('@') == std::string::npos && word.text.find('*') == std::string::npos;
-      if (one && tree.awaits_value()) return give(word);
-      tree.root.open = true;
-      return;
-    }
-    const std::string text = variables_.expanded(word.text);
-    if (word.quoted || text == word.text || value->find(' ') == std::string::npos) return give({text, word.line});
-    take_parts(text, word);
   }
 
-  /// The words of a text, in the place of one.
-  void take_parts(const std::string& text, const ShellWord& word) {
-    const Result<std::vector<ShellWord>> parts = split_words(text, "");
-    if (!parts || parts->size() > words_left_) return give({text, word.line});
-    words_left_ -= parts->size();
-    for (const ShellWord& part : *parts) give({part.text, word.line});
-  }
-
-  void give(const ShellWord& word) { tree.take(word, conditions_.inside()); }
-
-  Conditions conditions_;
-  Variables variables_;
-  std::vector<std::string> arrays_;
-  std::set<std::string> whole_;  ///< arrays whose elements stay words
-  std::string array_;
-  std::string before_;                     ///< the last word
-  std::size_t words_left_ = kMaxJobNodes;  ///< that texts may bring
-  int scripts_ = 0;                        ///< inside each other
-  bool assigns_ = false, set_ = false, exports_ = false;
+  const Variables& variables_;
 };
 
-/// Words of a script that starts verl or NeMo-RL, whose overrides stand behind the program or in arrays, into a tree.
+/// Commands of a script that starts verl or NeMo-RL, whose overrides stand behind the program or in arrays, into a
+/// tree.
 class OverrideReader {
  public:
   explicit OverrideReader(ArgumentTree& tree) : tree_(tree) { tree_.root.plus = 0; }
 
-  void take(const ShellWord& word) {
-    if (!conditions_.take(word)) return;
-    const bool label = before_.ends_with(')') || before_ == "then" || before_ == "do" || before_ == "else";
-    assigns_ = word.first || assigns_ || label;
-    before_ = word.text;
-    if (word.text.ends_with("=(") || word.text == ")") {
-      array_ = word.text != ")";
-      if (array_) arrays_.push_back(word.text.substr(0, word.text.find_first_of("+=")));
-      assigns_ = false;
-      return;
+  void take(const ShellCommand& command) {
+    runs_ = command.array && std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
+              return word.text.find('.') < word.text.find('=');
+            });
+    for (const ShellWord& word : command.words) {
+      const bool first = &word == &command.words.front();
+      take(word, first && !command.array, command.array, command.conditional || word.conditional);
     }
-    const bool exports = word.first && (word.text == "export" || word.text == "local" || word.text == "declare");
-    if (assigns_ && !array_ && word.text.find('.') > word.text.find('=') &&
-        variables_.take(word.text, conditions_.inside())) {
-      if (conditions_.inside()) doubtful_.push_back(word.text.substr(0, word.text.find('=')));
-      return;
-    }
-    assigns_ = exports;
-    override_or_other(word);
   }
 
  private:
   /// Words of a variable that the script does not set are not known, unless they are one value (`--config $FILE`).
-  void override_or_other(const ShellWord& word) {
+  void take(const ShellWord& word, bool first, bool array, bool conditional) {
     const std::string name = word.literal ? std::string() : variable_in(word.text);
     if (name == kAllArguments) {
       tree_.root.passes_on = true;
       return;
     }
-    const std::string* value = name.empty() ? nullptr : variables_.find(name);
-    const bool array = std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end();
-    const bool unknown = name.empty() ? !word.literal && word.text.starts_with("$(") : value == nullptr && !array;
-    if (unknown && (runs_ || array_) && !tree_.awaits_value()) tree_.root.open = true;
-    if (value == nullptr || word.quoted || value->find(' ') == std::string::npos) return take_word(word, word.text);
-    const Result<std::vector<ShellWord>> parts = split_words(*value, "");
-    if (!parts || parts->size() > words_left_) return;
-    words_left_ -= parts->size();
-    for (ShellWord part : *parts) {
-      part.first = part.first && word.first;
-      part.line = word.line;
-      take_word(part, word.text);
-    }
-  }
-
-  /// `written` is what stands in the script for it.
-  void take_word(const ShellWord& word, std::string_view written) {
-    ShellWord whole{variables_.expanded(word.text), word.line};
-    // A variable that is empty here is filled where this reader does not look.
-    if (whole.text.ends_with('=') && !word.text.ends_with('=')) whole.text = word.text;
-    const bool program = is_program(whole.text);
-    started_ = started_ || program;
-    runs_ = program || (runs_ && !word.first);
-    if (program) tree_.root.text += (tree_.root.text.empty() ? "" : " ") + whole.text;
-    const bool plain_names = (started_ && !word.first) || array_;
-    if (tree_.take_override(whole, plain_names, conditions_.inside() || is_doubtful(written)) || program || array_)
-      return;
+    const bool unknown = !name.empty() || (!word.literal && word.text.starts_with("$("));
+    if (unknown && runs_ && !tree_.awaits_value()) tree_.root.open = true;
+    const bool program = is_program(word.text);
+    const bool plain_names = (runs_ && !first) || array;
+    runs_ = runs_ || program;
+    if (program) tree_.root.text += (tree_.root.text.empty() ? "" : " ") + word.text;
+    if (tree_.take_override(word, plain_names, conditional) || program || array) return;
     // The last override is no option, of which this would be another value.
-    if (!is_option(whole) && !tree_.awaits_value() && !tree_.root.items.empty()) return;
-    tree_.take(whole);
-  }
-
-  /// Whether it has a variable that a condition sets.
-  [[nodiscard]] bool is_doubtful(std::string_view text) const {
-    return text.find('$') != std::string_view::npos &&
-           std::any_of(doubtful_.begin(), doubtful_.end(), [&](const std::string& name) {
-             return text.find('$' + name) != std::string_view::npos || text.find("${" + name) != std::string_view::npos;
-           });
+    if (!is_option(word) && !tree_.awaits_value() && !tree_.root.items.empty()) return;
+    tree_.take(word);
   }
 
   ArgumentTree& tree_;
-  Variables variables_;
-  std::vector<std::string> doubtful_, arrays_;
-  std::string before_;
-  Conditions conditions_;
-  std::size_t words_left_ = kMaxJobNodes;  ///< that texts may bring
-  bool started_ = false, runs_ = false, array_ = false, assigns_ = false;
+  bool runs_ = false;  ///< what stands behind the program is its own
 };
 
 /// Programs that scripts start. A file of arguments alone has none, and its lines may break anywhere.
@@ -399,9 +295,10 @@ tl::unexpected<Diagnostics> too_many_options(std::string_view name) {
 }
 
 Result<Node> script_of(const std::vector<ShellWord>& words, std::string_view name) {
-  ScriptReader reader(words);
-  for (const ShellWord& word : words) {
-    reader.take(word);
+  const ShellScript script = commands_of(words);
+  ScriptReader reader(script.variables);
+  for (const ShellCommand& command : script.commands) {
+    reader.take(command);
     if (reader.tree.root.items.size() > kMostOptions) return too_many_options(name);
   }
   return std::move(reader.tree.root);
@@ -416,9 +313,9 @@ Result<Node> tree_of(const std::vector<ShellWord>& words, std::string_view name,
   }
   if (overrides) {
     OverrideReader reader(tree);
-    for (const ShellWord& word : words) {
+    for (const ShellCommand& command : commands_of(words).commands) {
       if (tree.root.items.size() > kMostOptions) return too_many_options(name);
-      reader.take(word);
+      reader.take(command);
     }
   } else {
     for (const ShellWord& word : words) {

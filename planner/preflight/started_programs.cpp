@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
+#include <utility>
+
+#include "planner/preflight/shell_commands.hpp"
 
 namespace smplan {
 namespace {
@@ -70,123 +72,20 @@ std::size_t program_in(const std::vector<ShellWord>& command) {
   return command.size();
 }
 
-/// Plain variables alone: what else a shell makes of them (`${N%:*}`) is not known. `defaults`: those with a value for
-/// where nobody sets them too (`${N:-8}`).
-bool has_plain_variables(std::string_view text, bool defaults = false) {
-  for (std::size_t at = text.find("${"); at != std::string_view::npos; at = text.find("${", at + 2)) {
-    const std::string_view inside = text.substr(at + 2);
-    const std::size_t end = std::min(inside.find('}'), inside.size());
-    if (!is_shell_name(inside.substr(0, defaults ? std::min(end, inside.find(":-")) : end))) return false;
-  }
-  return true;
-}
-
-/// The words of a script, command by command, with the variables and arrays that it sets before.
-class CommandReader {
+/// What commands start.
+class ProgramReader {
  public:
-  CommandReader(const std::string& list, StartedPrograms& out) : list_(list), out_(out) {}
+  ProgramReader(const std::string& list, StartedPrograms& out) : list_(list), out_(out) {}
 
-  void read(const std::vector<ShellWord>& words, int depth = 0) {
-    std::vector<ShellWord> command;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const ShellWord& word = words[i];
-      const std::string_view text = word.text;
-      if (word.first) {
-        finish(command, depth);
-        command.clear();
-      }
-      if (!conditions_.take(word)) continue;
-      if (text.ends_with("=(") && begins_array(text.substr(0, text.size() - 1))) {
-        i = take_array(words, i);
-        continue;
-      }
-      const bool sets = command.empty() || (command.size() == 1 && exports(command.front().text));
-      const bool plain = word.literal || has_plain_variables(text, true);
-      if (sets && plain && variables_.take(text, conditions_.inside())) continue;
-      expand(word, 0, command);
-    }
-    finish(command, depth);
-    out_.variables = variables_;
-  }
-
- private:
-  static bool exports(std::string_view word) { return word == "export" || word == "local" || word == "declare"; }
-
-  std::size_t take_array(const std::vector<ShellWord>& words, std::size_t at) {
-    const std::string& head = words[at].text;
-    std::vector<ShellWord> entries;
-    for (++at; at < words.size() && words[at].text != ")"; ++at) expand(words[at], 0, entries);
-    for (ShellWord& entry : entries) entry.conditional = entry.conditional || conditions_.inside();
-    std::vector<ShellWord>& array = arrays_[head.substr(0, head.find_first_of("+="))];
-    if (head.find('+') == std::string::npos) array.clear();
-    array.insert(array.end(), entries.begin(), entries.end());
-    finish(entries, 0);  // a command may be kept in one
-    return at;
-  }
-
-  void expand(const ShellWord& word, int depth, std::vector<ShellWord>& out) {
-    constexpr int kDeepest = 8;
-    const std::string name = word.literal ? std::string() : variable_in(word.text);
-    const auto array = name.empty() ? arrays_.end() : arrays_.find(name);
-    if (depth > kDeepest) return;
-    if (array != arrays_.end()) {
-      if (!take_from_budget(array->second.size())) return;
-      out.insert(out.end(), array->second.begin(), array->second.end());
-      return;
-    }
-    if (word.literal || word.text.find('$') == std::string::npos || !has_plain_variables(word.text)) {
-      out.push_back(word);
-      return;
-    }
-    ShellWord whole = word;
-    whole.text = variables_.expanded(word.text);
-    // What is empty here may be filled where this reader does not look.
-    if (whole.text.empty() || whole.text.ends_with('=')) whole.text = word.text;
-    if (name.empty() || word.quoted || whole.text == word.text) {
-      out.push_back(std::move(whole));
-      return;
-    }
-    const std::vector<std::string_view> parts = blank_separated(whole.text);
-    if (!take_from_budget(parts.size())) return;
-    for (const std::string_view part : parts) {
-      expand({std::string(part), word.line}, depth + 1, out);
-    }
-  }
-
-  bool take_from_budget(std::size_t words) {
-    if (words > words_left_) return false;
-    words_left_ -= words;
-    return true;
-  }
-
-  static std::vector<std::string_view> blank_separated(std::string_view text) {
-    constexpr std::string_view kBlank = " \t\r\n";
-    std::vector<std::string_view> parts;
-    while (!text.empty()) {
-      text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
-      const std::size_t end = std::min(text.find_first_of(kBlank), text.size());
-      if (end > 0) parts.push_back(text.substr(0, end));
-      text.remove_prefix(end);
-    }
-    return parts;
-  }
-
-  void finish(const std::vector<ShellWord>& command, int depth) {
-    constexpr int kDeepest = 4;
-    static constexpr std::array<std::string_view, 2> kTell = {"echo", "printf"};
-    if (command.empty() || is_one_of(command.front().text, kTell)) return;
+  void take(const std::vector<ShellWord>& command) {
     take_program(command);
     std::size_t next = 0;
     for (std::size_t i = 0; i < command.size(); ++i) {
       if (const LaunchProgram* launcher = launcher_at(command, i, next)) return take_launch(*launcher, command, next);
-      if (i == 0 || depth == kDeepest || !takes_script(command[i - 1].text)) continue;
-      Result<std::vector<ShellWord>> inner = split_words(command[i].text, "");
-      if (!inner) continue;
-      for (ShellWord& word : *inner) word.line = command[i].line;
-      read(*inner, depth + 1);
     }
   }
 
+ private:
   void take_launch(const LaunchProgram& launcher, const std::vector<ShellWord>& command, std::size_t next) {
     LauncherCall call = read_launcher_options(launcher, command, next, list_, options_left_);
     options_left_ -= call.options.items.size();
@@ -219,10 +118,6 @@ class CommandReader {
   const std::string& list_;
   StartedPrograms& out_;
   std::size_t options_left_ = kMostLauncherOptions;
-  Conditions conditions_;
-  Variables variables_;
-  std::map<std::string, std::vector<ShellWord>> arrays_;
-  std::size_t words_left_ = kMaxJobNodes;  ///< that arrays and texts may bring
 };
 
 }  // namespace
@@ -268,7 +163,10 @@ std::string trl_command(const StartedPrograms& started) {
 StartedPrograms started_by(const std::vector<ShellWord>& words, const std::string& list) {
   StartedPrograms started;
   started.is_script = !words.empty() && !is_any_option(words.front().text);
-  CommandReader(list, started).read(words);
+  ShellScript script = commands_of(words);
+  ProgramReader reader(list, started);
+  for (const ShellCommand& command : script.commands) reader.take(command.words);
+  started.variables = std::move(script.variables);
   return started;
 }
 

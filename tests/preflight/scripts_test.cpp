@@ -300,6 +300,22 @@ TEST(ModelTrainer, UploadsDataOfThisMachine) {
   EXPECT_THAT(found("gs://bucket/train"), Contains(HasSubstr("no S3 location")));
 }
 
+TEST(Script, IsReadCommandByCommand) {
+  const std::string options = "--num-layers 4 --hidden-size 64 --seq-length 128 --lr 1\n";
+  const std::string megatron = "torchrun --nproc_per_node 8 pretrain_gpt.py " + options;
+  EXPECT_THAT(told(script(megatron + megatron), "C180"), IsEmpty()) << "one overrides nothing of the other";
+  EXPECT_THAT(told(script("torchrun --nproc_per_node 8 pretrain_gpt.py --lr 2 " + options), "C180"), Not(IsEmpty()));
+  const Job itself =
+      script("A=(--num-layers 4 --hidden-size 64)\nA=(\"${A[@]}\" --lr 1)\nrun \"${A[@]}\"\n" + megatron);
+  EXPECT_EQ(itself.root().items.size(), 5U);
+  const std::string nemo = "COMMAND=\"uv run examples/run_grpo.py grpo.mine=1\"\necho \"$COMMAND\"\n";
+  EXPECT_EQ(script(nemo + "COMMAND=\"$COMMAND\" sbatch ray.sub\n").kind, JobKind::NemoRl);
+  EXPECT_EQ(script(nemo + "sbatch ray.sub\n").kind, JobKind::NemoRl);
+  const Job cases = script("case $1 in\n  small) TP=2 ;;\n  large) TP=2 ;;\nesac\n" + megatron +
+                           "torchrun pretrain_gpt.py --tensor-model-parallel-size $TP --lr 1\n");
+  EXPECT_EQ(cases.strategy.tensor.value, 2);
+}
+
 TEST(TorchTitan, IsReadFromItsCommandLine) {
   const std::string run = "torchrun --nproc_per_node 8 --nnodes 1 -m torchtitan.train ";
   const auto of = [&](const std::string& options, const std::string& rule, std::optional<JobKind> kind = std::nullopt) {
