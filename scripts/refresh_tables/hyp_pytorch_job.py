@@ -6,8 +6,9 @@ import importlib.metadata
 import json
 import pathlib
 import re
+import typing
 
-from refresh_tables.annotations import LIMITS, described, limits_of
+from refresh_tables.annotations import LIMITS, described, limits_of, members_of
 from refresh_tables.table import Section, Table
 
 PACKAGE = "hyperpod_pytorch_job_template"
@@ -29,10 +30,17 @@ def words_of(schema: dict, name: str) -> list:
     return row.get("enum") or named.get("enum") or []
 
 
+def values_of(annotation) -> list:
+    """The types of the values of an object with any keys."""
+    return [kind for part in members_of(annotation) if typing.get_origin(part) is dict
+            for kind in described(typing.get_args(part)[1])["types"]]
+
+
 def add_model(section: Section, model, schema: dict) -> None:
     for name, field in model.model_fields.items():
         row = described(field.annotation)
         row["values"] = row["values"] or words_of(schema, name)
+        row["items"] = row["items"] or values_of(field.annotation)
         if name == "tasks_per_node":
             row |= {"types": [*row["types"], "integer"], "values": TASKS, "free": ["integer"], "case": "any"}
         inner = "volume" if name == "volume" else None

@@ -228,9 +228,10 @@ bool is_slip(const std::string& word, const std::vector<std::string>& known) {
   });
 }
 
-/// A list's entries: their type, and the words of an enumeration.
+/// A list's entries, or the values of an object of any keys: their type, and the words of an enumeration.
 const Node* wrong_entry(const Node& list, const FrameworkSetting& setting, const SettingSection& section) {
-  if (!list.is_array() || setting.items.empty()) return nullptr;
+  const bool values = list.is_object() && setting.is(Type::Object) && !setting.is(Type::List);
+  if ((!list.is_array() && !values) || setting.items.empty()) return nullptr;
   for (const Node& entry : list.items) {
     if (is_left_open(entry.text)) continue;
     const bool fits = verdict_on(entry, setting.items, section.reader, false) == ValueVerdict::Fits;
@@ -320,8 +321,9 @@ std::optional<EntryFault> entry_fault(const Node& list, const FrameworkSetting& 
   const Node* entry = wrong_entry(list, setting, section);
   if (entry == nullptr) return std::nullopt;
   const std::string words = word_fault(*entry, setting, section.reader);
-  return EntryFault{entry,
-                    {"a list of " + (words.empty() ? words_of_types(setting.items) : words), Severity::Error, ""}};
+  const std::string expected = words.empty() ? words_of_types(setting.items) : words;
+  if (list.is_object()) return EntryFault{entry, {expected + " under each key", Severity::Error, ""}};
+  return EntryFault{entry, {"a list of " + expected, Severity::Error, ""}};
 }
 
 }  // namespace smplan
