@@ -293,7 +293,7 @@ void mpi_too_many(const CheckInput& in, Report& report) {
 Count nodes_of_job(const CheckInput& in) {
   const bool by_command = in.job.kind != JobKind::HyperpodJob && !in.job.submitted();
   if (by_command) return in.job.slurm.nodes;
-  if (in.job.elastic.on.stated || in.job.root().at({"spec", "elasticPolicy"}) != nullptr) return {};  // replicas come and go
+  if (in.job.elastic.on.stated || in.job.root().at({"spec", "elasticPolicy"}) != nullptr) return {};  // they vary
   const auto nodes = in.nodes();
   Count out = in.job.instance_count;
   out.value = nodes;
