@@ -71,6 +71,8 @@ void read_megatron(const Node& root, Job& job);
 void read_torchtitan(const Node& root, Job& job);
 void read_smp(const Node& root, Job& job);
 void read_torchrun(const Node& root, Job& job);
+/// What torchrun is told of nodes and processes.
+void read_processes(const Node& root, Job& job);
 void read_axolotl(const Node& root, Job& job);
 void read_llama_factory(const Node& root, Job& job);
 void read_torchtune(const Node& root, Job& job);

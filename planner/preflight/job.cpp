@@ -300,7 +300,7 @@ bool starts_torchrun(const Node& arguments, const StartedPrograms& started) {
   const auto found =
       std::count_if(kOfMegatron.begin(), kOfMegatron.end(), [&](std::string_view name) { return arguments.has(name); });
   const bool megatron = found > 1 || arguments.has("tensor-model-parallel-size") || (found == 1 && pretrains(started));
-  if (arguments.has("nproc-per-node")) return !megatron;
+  if (arguments.has("nproc-per-node")) return !megatron && !has_trainer_options(arguments, started);
   return found == 0 && starts_torchrun(started) && !starts_trainer(arguments, started) &&
          !starts_llama_factory(arguments, started);
 }
@@ -388,6 +388,25 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
   }
   if (kind == JobKind::TorchTitan) return Syntax::Toml;
   return ends_with_any(file, {".json"}) ? Syntax::Json : Syntax::Yaml;
+}
+
+bool has_trainer_options(const Node& arguments, const StartedPrograms& started) {
+  constexpr int kEnough = 4;
+  constexpr int kOfEach = 3;  // known ones beside each that the program brings itself
+  const FrameworkTable* table = framework_table("trl");
+  const SettingSection* all = table == nullptr ? nullptr : table->find("");
+  int known = 0;
+  int unknown = 0;
+  for (const Node& option : arguments.items) {
+    if (all == nullptr || started.before_program.contains({option.key, option.where.line})) continue;
+    std::string name = option.key;
+    std::replace(name.begin(), name.end(), '-', '_');
+    const FrameworkSetting* setting = all->find(name);
+    // DeepSpeed's own switch, of programs that parse it themselves (deepspeed.add_config_arguments), has no value.
+    if (name == "deepspeed" && option.kind == Node::Kind::Bool) return false;
+    ++(setting != nullptr && setting->last.empty() ? known : unknown);
+  }
+  return known >= kEnough && unknown <= std::max(1, known / kOfEach);
 }
 
 std::optional<JobKind> detect_kind(const Node& document, Syntax syntax, const StartedPrograms& started) {

@@ -295,6 +295,9 @@ struct Job {
 
 /// Guesses the kind from the content, and of a script from what it starts; the file name only decides the syntax.
 std::optional<JobKind> detect_kind(const Node& document, Syntax syntax, const StartedPrograms& started);
+/// Whether the options of a program are transformers' or TRL's, all but slips and some of its own: nothing else says of
+/// a program that is not TRL's that it reads them as those do.
+bool has_trainer_options(const Node& arguments, const StartedPrograms& started);
 /// The syntax that a kind is written in: the kind's own, JSON where the text starts like it.
 Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string_view text);
 

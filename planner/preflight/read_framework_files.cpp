@@ -243,7 +243,7 @@ void read_smp(const Node& root, Job& job) {
 }
 
 /// Options of torchrun, then the script and its own.
-void read_torchrun(const Node& root, Job& job) {
+void read_processes(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
   job.launcher.stated = true;
   job.launcher.where = root.where;
@@ -251,6 +251,10 @@ void read_torchrun(const Node& root, Job& job) {
   s.nodes = count_field(root.find("nnodes"));
   s.devices_per_node = count_field(root.find("nproc-per-node"));
   job.launcher.processes_per_node = s.devices_per_node;
+}
+
+void read_torchrun(const Node& root, Job& job) {
+  read_processes(root, job);
   for (const Node& option : root.items) {  // the script follows the value of the last option of torchrun
     if (!option.is_array()) continue;
     for (const Node& word : option.items) {

@@ -235,6 +235,7 @@ void read_trl(const Node& root, Job& job) {
   const Node settings = as_settings(root);
   const bool of_trl = read_telling(settings, job) || of_command;
   read_rows(settings, kTrlRows, job);
+  if (root.has("nproc-per-node")) read_processes(root, job);
   if (const Node* processes = settings.find("num_processes")) s.world = count_field(processes);
   s.execution.liger_kernels = is_on(settings.find("use_liger_kernel")) ? Toggle::On : Toggle::Default;
   if (s.execution.liger_kernels == Toggle::On) s.execution.loss_kernel = LossKernel::Linear;

@@ -228,7 +228,7 @@ void combinations(const CheckInput& in, Report& report) {
   const std::string_view framework =
       in.job.kind == JobKind::HyperpodJob ? kubernetes_table(root) : to_string(in.job.kind);
   const bool own_script = runs_own_script(in.job);
-  if (!own_script || is_of_trainer(in.job)) judge(root, framework, root.open, own_script, report);
+  if (!own_script || has_trainer_options(root, in.job.started)) judge(root, framework, root.open, own_script, report);
   // The image's verl is older: it may still take what the newest drops.
   if (const Node* part = part_of_verl(in.job)) judge(*part, "verl", true, true, report);
 }

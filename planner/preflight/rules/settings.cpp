@@ -184,26 +184,11 @@ bool runs_own_script(const Job& job) {
   return job.kind == JobKind::Trl && job.started.is_script && trl_command(job.started).empty();
 }
 
-bool is_of_trainer(const Job& job) {
-  constexpr int kEnough = 4;
-  const FrameworkTable* table = framework_table("trl");
-  const SettingSection* all = table == nullptr ? nullptr : table->find("");
-  int known = 0;
-  int unknown = 0;
-  for (const Node& option : job.root().items) {
-    if (all == nullptr || is_before_program(job, option)) continue;
-    const FrameworkSetting* setting = nullptr;
-    key_of(*all, option, setting);
-    ++(setting != nullptr && setting->last.empty() ? known : unknown);
-  }
-  return known >= kEnough && unknown <= 1;
-}
-
 namespace {
 
 void each_object(const CheckInput& in, const std::function<void(const Place&)>& visit) {
   if (in.job.kind == JobKind::Torchrun) return;  // its launchers have a rule of their own
-  if (runs_own_script(in.job) && !is_of_trainer(in.job)) return;
+  if (runs_own_script(in.job) && !has_trainer_options(in.job.root(), in.job.started)) return;
   const FrameworkTable* table = table_of(in.job);
   const SettingSection* root = table == nullptr ? nullptr : root_section(*table, in.job);
   if (root != nullptr) each_object({*table, *root, in.job.root(), variant_of(*table, in.job)}, visit);

@@ -14,9 +14,6 @@ inline constexpr Kinds kFrameworkFiles = kDeepSpeed | kAccelerate | kMegatron | 
 
 /// Whether a command line runs a program that is not TRL's, and may have arguments of its own.
 bool runs_own_script(const Job& job);
-/// Whether the options of such a program are transformers' or TRL's all but one, which may be a slip. Nothing else says
-/// that it reads them as those do.
-bool is_of_trainer(const Job& job);
 /// Keys that the framework does not know.
 void unknown_settings(const CheckInput& in, Report& report);
 /// Overrides of Hydra's that add what is there, or set what has to be added.
