@@ -444,6 +444,16 @@ constexpr std::array kRules{
                               c.w.lora.method->name);
          },
          "use --recompute none, or --adapters prompt_tuning"},
+    Rule{"adapters-of-peft", Validity::Unsupported, kNever, "--stack --adapters",
+         [](const Candidate& c) {
+           const bool of_peft = c.w.lora.trains_prompt() || c.w.lora.count > 1;
+           const bool own = c.stack.own_adapters || c.stack.joins_adapters || c.stack.expert_parallel;
+           return c.w.finetune != FineTune::Full && of_peft && own;
+         },
+         [](const Candidate& c) {
+           return lacks(c, c.w.lora.trains_prompt() ? "virtual tokens, which PEFT trains" : "several adapters at once");
+         },
+         "use --stack hf-trainer, ddp, fsdp or deepspeed"},
     Rule{"base-format-of-adapters", Validity::Unsupported, kNever, "--base-format --finetune",
          [](const Candidate& c) {
            return c.s.execution.base_format != BaseFormat::Default && c.w.finetune != FineTune::Lora;

@@ -228,6 +228,8 @@ Engine engine_of(TrainingProgram program, const Strategy& strategy) {
 }
 
 double learning_rate(const TrainingPlan& plan) {
+  // Of virtual tokens as PEFT's comparison of methods has it (5d602fd, experiments *-lr_0.001).
+  if (plan.virtual_tokens > 0) return 1e-3;
   if (plan.finetune != FineTune::Full) return 2e-4;
   return plan.fine_tunes ? 1e-5 : 3e-4;
 }

@@ -173,6 +173,17 @@ TEST(Prompts, OfKeysAreNotRecomputed) {
   EXPECT_EQ(check("prompt_tuning", Recompute::Full), Validity::Ok);
 }
 
+TEST(Prompts, AreTrainedWherePeftIs) {
+  for (const auto& [stack, expected] : {std::pair("ddp", Validity::Ok), std::pair("litgpt", Validity::Unsupported)}) {
+    const Stack& of = *test::shipped_catalog().find_stack(stack);
+    const Strategy s{.sharding = Sharding::None};
+    EXPECT_EQ(quick_check(s, counted("prompt_tuning", 16), of), expected) << stack;
+    Workload several = counted("lora", 0);
+    several.lora.count = 2;
+    EXPECT_EQ(quick_check(s, several, of), expected) << stack;
+  }
+}
+
 TEST(Adapters, TrainedAtOnceAreSoManyTimesAsLarge) {
   Workload w;
   w.architecture = narrow();
