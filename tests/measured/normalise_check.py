@@ -395,6 +395,11 @@ class Execution(unittest.TestCase):
         self.assertEqual(self.said("base_format", "weights kept in fp32", method="lora"), "fp32")
         self.assertEqual(self.said("base_format", "weights kept in fp32", method="full"), "", "nothing is frozen")
 
+    def test_nemo_rl_recomputes_where_it_is_told_to(self):
+        nemo = dict(framework="NeMo-RL (DTensor FSDP2)", gpu="H100")
+        self.assertEqual(typed(**nemo)["recompute"], "none")
+        self.assertEqual(typed(**nemo, recompute="full")["recompute"], "full")
+
     def test_words_and_the_column_of_the_switch_name_the_kernel_of_attention(self) -> None:
         self.assertEqual(self.said("attention_kernel", "packed; FlashAttention-3", gpu="H20-96GB"), "vendor")
         self.assertEqual(self.said("attention_kernel", "FA3 on H200, FA4 beta on B200", gpu="B200"), "")
