@@ -63,7 +63,7 @@ std::string settings(const RlRequest& r, const RlPlan& p) {
   std::string text = fmt::format("{} {:.2f}, {} sequences at once on each of {} replicas", r.engine->share_setting,
                                  p.engine_share(*r.engine), p.engine.running, p.replicas);
   if (r.start_rate > 0) {
-    text += fmt::format("; {:g} responses start each second, all of a step in {}", r.start_rate,
+    text += fmt::format("; {:g} responses start each second, those of a step in {} or more", r.start_rate,
                         format_duration(r.starting()));
   }
   return text;

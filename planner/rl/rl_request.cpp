@@ -25,6 +25,7 @@ constexpr std::int32_t kMostTensor = 64;
 constexpr double kMostVariation = 5;
 constexpr std::int64_t kMostConcurrency = 1'000'000;
 constexpr double kMostStartRate = 1e6;
+constexpr double kLeastStartRate = 1e-3;
 constexpr std::int64_t kDefaultPrompts = 128;
 constexpr std::int64_t kDefaultPromptLength = 512;
 constexpr std::int64_t kDefaultResponseLength = 1024;
@@ -246,8 +247,9 @@ void RlResolver::read_engine() {
   request_.concurrency = whole(spec_.concurrency, "--concurrency", kMostConcurrency, 0);
   if (spec_.start_rate) {
     const auto rate = take(parse_count(*spec_.start_rate, "--start-rate"), faults_);
-    if (rate && *rate > kMostStartRate) {
-      add("out-of-range", "--start-rate", fmt::format("{:g} is more than {:g}", *rate, kMostStartRate),
+    if (rate && (*rate > kMostStartRate || *rate < kLeastStartRate)) {
+      add("out-of-range", "--start-rate",
+          fmt::format("{:g} is not between {:g} and {:g}", *rate, kLeastStartRate, kMostStartRate),
           "give the responses that start each second, or leave it out");
     }
     request_.start_rate = rate.value_or(0);

@@ -226,13 +226,15 @@ std::vector<std::int32_t> RlSearch::tensor_degrees(const Hardware& hardware, std
 }
 
 RolloutWork RlSearch::work_of(std::int64_t replicas) const {
-  const auto share = [&](std::int64_t all) { return (all + replicas - 1) / replicas; };
+  // Of more replicas than there may be responses at once, some wait.
+  const std::int64_t busy = request_.concurrency > 0 ? std::min(replicas, request_.concurrency) : replicas;
   std::int64_t at_once = request_.replica_sequences;
   if (request_.concurrency > 0) {
-    const std::int64_t of_all = share(request_.concurrency);
+    const std::int64_t of_all = request_.concurrency / busy;
     at_once = at_once > 0 ? std::min(at_once, of_all) : of_all;
   }
-  return {share(request_.generated()), request_.algorithm.samples, request_.prompt_length, request_.lengths, at_once};
+  return {(request_.generated() + busy - 1) / busy, request_.algorithm.samples, request_.prompt_length,
+          request_.lengths, at_once};
 }
 
 RlMemory RlSearch::memory_of(const Layout& layout, const Trained& policy, const Trained* critic,

@@ -244,8 +244,17 @@ TEST(RlSearch, RunsNoMoreResponsesAtOnceThanItMay) {
   const RlPlan free = best_of(spec);
   spec.concurrency = "48";
   const RlPlan few = best_of(spec);
-  EXPECT_LE(few.engine.running * few.replicas, 48 + few.replicas - 1);
+  EXPECT_LE(few.engine.running * few.replicas, 48);
   EXPECT_GT(few.step(), free.step());
+  // One at once is one of all replicas, however many there are.
+  const auto generating = [](RlSpec s, const char* at_once) {
+    s.concurrency = at_once;
+    s.rollout_tp = "1";
+    const RlPlan plan = best_of(s);
+    EXPECT_EQ(plan.replicas, 8);
+    return plan.parts.generate.value();
+  };
+  EXPECT_NEAR(generating(spec, "1") / generating(spec, "2"), 2, 0.05);
   spec.replica_sequences = "2";
   EXPECT_LE(best_of(spec).engine.running, 2);
 }
@@ -283,6 +292,7 @@ TEST(RlRequest, RefusesRatesAndSwitchesThatAreNone) {
   EXPECT_EQ(fault(&RlSpec::concurrency, "0"), "--concurrency");
   EXPECT_EQ(fault(&RlSpec::replica_sequences, "-1"), "--replica-sequences");
   EXPECT_EQ(fault(&RlSpec::start_rate, "1e9"), "--start-rate");
+  EXPECT_EQ(fault(&RlSpec::start_rate, "1e-9"), "--start-rate");
 }
 
 TEST(RlSearch, SendsAdaptersAlone) {
