@@ -311,11 +311,12 @@ Diagnostics check(const Workload& workload) {
          "name a teacher of the same vocabulary"});
   }
   const Architecture& a = workload.architecture;
-  if (a.positions == PositionEncoding::Learned && a.max_positions > 0 && workload.seq_len > a.max_positions) {
-    out.push_back(
-        {"sequence-too-long", "--seq-len",
-         fmt::format("{} learns {} positions, the sequence has {}", a.name, a.max_positions, workload.seq_len),
-         fmt::format("use --seq-len {} or less", a.max_positions)});
+  const std::int64_t before = workload.tokens_before_sequence() + workload.keys_before_sequence();
+  const std::int64_t positions = workload.data_lengths().longest + before;
+  if (a.positions == PositionEncoding::Learned && a.max_positions > 0 && positions > a.max_positions) {
+    out.push_back({"sequence-too-long", before > 0 ? "--seq-len and --virtual-tokens" : "--seq-len",
+                   fmt::format("{} learns {} positions, the sequence has {}", a.name, a.max_positions, positions),
+                   fmt::format("use --seq-len {} or less", std::max<std::int64_t>(1, a.max_positions - before))});
   }
   if (!std::isfinite(workload.tokens) || workload.tokens < 0) {
     out.push_back({"out-of-range", "--tokens", "the number of tokens must be finite and not negative",

@@ -232,11 +232,23 @@ class Planner {
       return;
     }
     const std::int64_t longest = round_up(q_.lengths.tokens.back(), kLengthStep);
-    const std::int64_t model = w.architecture.max_positions > 0 ? w.architecture.max_positions : kMaxLength;
+    const std::int64_t whole = w.architecture.max_positions > 0 ? w.architecture.max_positions : kMaxLength;
+    const std::int64_t model = std::max<std::int64_t>(1, whole - virtual_tokens());
     const std::int64_t block = out_.packing == Packing::On ? std::max(longest, kLeastBlock) : longest;
     out_.seq_len = std::min(block, model);
     out_.assumptions.push_back(fmt::format("sequences of up to {} tokens: the longest example is {} long", out_.seq_len,
                                            q_.lengths.tokens.back()));
+  }
+
+  /// That stand before the sequences of a method, which is compared with others on the same data.
+  [[nodiscard]] std::int64_t virtual_tokens() const {
+    const bool some = std::any_of(q_.methods.begin(), q_.methods.end(), [](const FineTuningMethod* method) {
+      const AdapterMethod* kind = adapter_method(method->adapters);
+      return kind != nullptr && kind->is_prompt();
+    });
+    if (!some) return 0;
+    const Result<double> stated = parse_count(q_.base.virtual_tokens.value_or(""), "--virtual-tokens");
+    return stated && *stated < kMaxLength ? static_cast<std::int64_t>(*stated) : kUsualVirtualTokens;
   }
 
   /// Sequences of an epoch.

@@ -282,7 +282,7 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse("the training program trains one adapter", "plan with --adapter-count 1, or export with --script your own");
   }
   if (plan.virtual_tokens > 0 && (plan.loss != nullptr || plan.model.kind != ModelKind::Decoder)) {
-    refuse("the training program trains virtual tokens of causal language models, on examples",
+    refuse("the training program trains virtual tokens by the loss of the next token, of causal language models",
            "plan without --loss, or export with --script your own");
   }
   // DoRA reads the norms of whole weights at its start, PiSSA their singular values.

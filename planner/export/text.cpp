@@ -126,7 +126,8 @@ std::string training_words(const TrainingPlan& plan) {
   if (plan.trained_layers) words += fmt::format(", {} trained, the rest frozen", trained_words(*plan.trained_layers));
   if (plan.finetune == FineTune::Full) return words;
   if (plan.virtual_tokens > 0) {
-    words += fmt::format(", {} virtual tokens, {}", plan.virtual_tokens, adapters_name(plan));
+    words += fmt::format(", {} virtual tokens ({}){}", plan.virtual_tokens, plan.adapters->name,
+                         plan.finetune == FineTune::Qlora ? " of a 4-bit base" : "");
   } else {
     words += fmt::format(", {} of rank {}", adapters_name(plan), plan.lora_rank);
   }

@@ -25,8 +25,6 @@ constexpr std::int64_t kMaxGlobalBatch = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxLoraRank = 65536;
 constexpr std::int64_t kMostAdapters = 10'000;
 constexpr std::int64_t kMostVirtualTokens = 10'000;
-/// As many as the examples of PEFT's pages on prefix tuning and p-tuning have (v0.21).
-constexpr std::int64_t kVirtualTokens = 20;
 constexpr std::int64_t kMaxTop = 1000;
 
 const std::vector<std::string> kPrecisionNames{"bf16", "fp16", "fp8", "fp4", "tf32", "fp32"};
@@ -270,8 +268,8 @@ void Resolver::read_prompt() {
     const auto n = parse_bounded(*spec_.virtual_tokens, "--virtual-tokens", 1, kMostVirtualTokens, faults_);
     if (n) w.lora.virtual_tokens = *n;
   } else {
-    w.lora.virtual_tokens = kVirtualTokens;
-    assume(fmt::format("{} virtual tokens", kVirtualTokens));
+    w.lora.virtual_tokens = kUsualVirtualTokens;
+    assume(fmt::format("{} virtual tokens", kUsualVirtualTokens));
   }
 }
 

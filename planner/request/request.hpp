@@ -46,6 +46,9 @@ inline constexpr double kDefaultConfidence = 0.9;
 /// One job in twenty that dies is what a careful engineer accepts of a plan that nobody tried yet.
 inline constexpr double kDefaultOutOfMemory = 0.05;
 
+/// As many as the examples of PEFT's pages on prefix tuning and p-tuning have (v0.21).
+inline constexpr std::int64_t kUsualVirtualTokens = 20;
+
 /// A request as users write it: every field is the text of a flag (`--seq-len 4096`), a JSON member
 /// or a Python keyword. The only place that turns text into values is resolve().
 struct RequestSpec {

@@ -222,6 +222,9 @@ TEST(Resolve, VirtualTokensAdaptNoLayer) {
   spec.lora_rank.reset();
   spec.virtual_tokens = "0";
   EXPECT_THAT(faults(), HasSubstr("--virtual-tokens"));
+  // Positions of a prefix are learned too.
+  spec = {.model = "gpt2", .seq_len = "1024", .finetune = "lora", .adapters = "prefix-tuning"};
+  EXPECT_THAT(faults(), AllOf(HasSubstr("1024 positions, the sequence has 1044"), HasSubstr("--seq-len 1004 or less")));
   // Keys of a prefix are counted for layers that hold keys of one width.
   spec = {.model = "deepseek-v3", .finetune = "lora", .adapters = "prefix-tuning"};
   EXPECT_THAT(faults(), HasSubstr("what prefixtuning puts before the sequences of deepseek-v3 is not modelled"));
