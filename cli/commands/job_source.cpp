@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 /// Files of a folder of jobs: the job of each folder in it, and each file whose name ends as those of jobs do.
 void jobs_below(const fs::path& folder, std::vector<JobPlace>& out) {
-  constexpr std::array<std::string_view, 4> kEndings{".json", ".yaml", ".yml", ".toml"};
+  constexpr std::array<std::string_view, 7> kEndings{".json", ".yaml", ".yml", ".toml", ".sh", ".sbatch", ".slurm"};
   std::vector<fs::path> entries;
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) entries.push_back(entry.path());

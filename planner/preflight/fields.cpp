@@ -128,7 +128,10 @@ void read_script_settings(const Node& h, Job& job) {
   s.fp16 = switch_field(first_of(h, {"fp16"}));
   s.fp8 = switch_field(first_of(h, {"fp8"}));
   s.fp4 = switch_field(first_of(h, {"fp4", "mxfp8"}));
-  if (const Node* named = first_of(h, {"dtype", "precision", "mixed_precision", "torch_dtype"})) {
+  const Node* named = first_of(h, {"dtype", "precision", "torch_dtype"});
+  // A launcher's format is the one that counts where the script switches none on.
+  if (named == nullptr && !s.bf16.is(true) && !s.fp16.is(true)) named = h.find("mixed_precision");
+  if (named != nullptr) {
     const Text name = text_field(named);
     const auto says = [&](std::string_view word) { return name && name->find(word) != std::string::npos; };
     if (says("bf16") || says("bfloat16")) s.bf16 = derived(true, named->where);

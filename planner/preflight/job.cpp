@@ -390,6 +390,31 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
   return ends_with_any(file, {".json"}) ? Syntax::Json : Syntax::Yaml;
 }
 
+namespace {
+
+/// Options of TrainingArguments that scripts with a training loop of their own do not take over with the others.
+/// Source: huggingface/transformers v5.0, examples/pytorch, of which those `_no_trainer` have a loop of their own.
+bool is_of_trainer_alone(std::string_view option) {
+  constexpr std::array<std::string_view, 14> kNames = {"do-train",
+                                                       "do-eval",
+                                                       "do-predict",
+                                                       "load-best-model-at-end",
+                                                       "save-total-limit",
+                                                       "logging-steps",
+                                                       "save-steps",
+                                                       "eval-steps",
+                                                       "max-steps",
+                                                       "bf16",
+                                                       "optim",
+                                                       "warmup-ratio",
+                                                       "fsdp",
+                                                       "max-grad-norm"};
+  return option.ends_with("-strategy") || option.starts_with("dataloader-") || option.starts_with("ddp-") ||
+         std::find(kNames.begin(), kNames.end(), option) != kNames.end();
+}
+
+}  // namespace
+
 bool has_trainer_options(const Node& arguments, const StartedPrograms& started) {
   constexpr int kEnough = 4;
   constexpr int kOfEach = 3;  // known ones beside each that the program brings itself
@@ -397,6 +422,8 @@ bool has_trainer_options(const Node& arguments, const StartedPrograms& started) 
   const SettingSection* all = table == nullptr ? nullptr : table->find("");
   int known = 0;
   int unknown = 0;
+  bool batch = false;
+  bool alone = false;
   for (const Node& option : arguments.items) {
     if (all == nullptr || started.before_program.contains({option.key, option.where.line})) continue;
     std::string name = option.key;
@@ -405,8 +432,10 @@ bool has_trainer_options(const Node& arguments, const StartedPrograms& started) 
     // DeepSpeed's own switch, of programs that parse it themselves (deepspeed.add_config_arguments), has no value.
     if (name == "deepspeed" && option.kind == Node::Kind::Bool) return false;
     ++(setting != nullptr && setting->last.empty() ? known : unknown);
+    batch = batch || option.key == "per-device-train-batch-size";
+    alone = alone || is_of_trainer_alone(option.key);
   }
-  return known >= kEnough && unknown <= std::max(1, known / kOfEach);
+  return known >= kEnough && ((batch && alone) || unknown <= std::max(1, known / kOfEach));
 }
 
 std::optional<JobKind> detect_kind(const Node& document, Syntax syntax, const StartedPrograms& started) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/words.hpp"
 #include "catalogs/adapter_methods.hpp"
 #include "catalogs/fine_tuning_method.hpp"
 #include "models/job/workload.hpp"
@@ -15,8 +16,10 @@
 namespace smplan {
 namespace {
 
-constexpr std::array<std::string_view, 5> kMethodNames = {"adapters", "peft_type", "peft_method", "tuner_type",
-                                                          "finetune"};
+constexpr std::array<std::string_view, 6> kMethodNames = {"adapters",    "adapter",    "peft_type",
+                                                          "peft_method", "tuner_type", "finetune"};
+/// Names that nobody but PEFT has a word for.
+constexpr std::array<std::string_view, 2> kOfPeft = {"peft_type", "peft_method"};
 
 }  // namespace
 
@@ -26,6 +29,10 @@ void read_methods(const Node& h, Job& job) {
     const Node* named = h.find(name);
     const Text word = named == nullptr ? Text() : unquoted(text_field(named));
     const AdapterMethod* method = word ? adapter_method(*word) : nullptr;
+    const bool of_peft = std::find(kOfPeft.begin(), kOfPeft.end(), name) != kOfPeft.end();
+    if (method == nullptr && of_peft && word && !word->empty() && lower_case(*word) != "none") {
+      job.not_modelled = fmt::format("`{}` is no method of PEFT that is known", *word);
+    }
     if (method == nullptr) continue;
     JobStrategy& s = job.strategy;
     const bool says_which = finetune_from(s.finetune.value_or("")).has_value();

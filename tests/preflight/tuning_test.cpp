@@ -399,6 +399,7 @@ TEST(ScriptMethods, ThatAreNotPlannedAreRefusedByName) {
   };
   EXPECT_THAT(why(R"({"peft_type": "VERA"})"), HasSubstr("training by `vera` is not modelled"));
   EXPECT_THAT(why(R"({"finetune": "\"ia3\""})"), HasSubstr("`ia3`"));
+  EXPECT_THAT(why(R"({"peft_type": "PROMT_TUNING"})"), HasSubstr("`PROMT_TUNING` is no method of PEFT that is known"));
   for (const char* planned : {R"({"peft_type": "LORA"})", R"({"finetune": "qlora"})", R"({"peft_type": "None"})",
                               R"({"num_adapters": "4"})", R"({"finetune": "full"})"}) {
     EXPECT_EQ(why(planned), "") << planned;
