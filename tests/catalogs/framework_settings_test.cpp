@@ -29,8 +29,8 @@ TEST(FrameworkTables, AreThoseOfEveryFramework) {
     EXPECT_EQ(table.as_of.size(), 10U) << table.framework;
   }
   EXPECT_THAT(names, ElementsAre("accelerate", "accelerate-launch", "axolotl", "deepspeed", "deepspeed-launch",
-                                 "hyp-pytorch-job", "hyperpod-job", "hyperpod-recipe", "llama-factory", "megatron", "nemo-rl",
-                                 "pytorch-job", "torchrun", "torchtitan", "torchtune", "trl", "verl"));
+                                 "hyp-pytorch-job", "hyperpod-job", "hyperpod-recipe", "llama-factory", "megatron",
+                                 "nemo-rl", "pytorch-job", "torchrun", "torchtitan", "torchtune", "trl", "verl"));
   EXPECT_EQ(framework_table("nemo"), nullptr);
 }
 
