@@ -19,9 +19,9 @@ struct AdapterTraffic {
 /// What a method trains that adds virtual tokens to a sequence and adapts no layer.
 struct PromptParts {
   std::int64_t virtual_tokens = 0;  ///< as many as PEFT's comparison of methods has
-  std::int64_t embeddings = 0;  ///< of each virtual token: it stands before the sequence as any other token
-  std::int64_t layers = 0;      ///< of the encoder that makes the embeddings: square, as wide as the model, with biases
-  std::int64_t keys = 0;        ///< of each virtual token and layer, as wide as its keys: attention alone reads them
+  std::int64_t embeddings = 0;      ///< of each virtual token: it stands before the sequence as any other token
+  std::int64_t layers = 0;  ///< of the encoder that makes the embeddings: square, as wide as the model, with biases
+  std::int64_t keys = 0;    ///< of each virtual token and layer, as wide as its keys: attention alone reads them
   friend bool operator==(const PromptParts&, const PromptParts&) = default;
 };
 
@@ -37,9 +37,9 @@ struct AdapterMethod {
   double rank = 0;
   double weight = 0;
   double square = 0;
-  double shared_input = 0;          ///< instead of `input`: layers that read the same tensor keep it once
-  double last_input = 0;            ///< instead of all others: of the layer that ends an MLP
-  double hidden = 0;                ///< bytes per token of a hidden value, whatever is adapted
+  double shared_input = 0;  ///< instead of `input`: layers that read the same tensor keep it once
+  double last_input = 0;    ///< instead of all others: of the layer that ends an MLP
+  double hidden = 0;        ///< bytes per token of a hidden value, whatever is adapted
   PromptParts prompt;
   AdapterTraffic forward, backward;
   double launches = 1;                 ///< operations of the forward pass beside the frozen layer's, over LoRA's
