@@ -561,6 +561,13 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   if (spec.dtype) fill_precision(s, *spec.dtype);
   if (!names_model(spec)) return {};
   RequestSpec work = same_work(spec);
+  // What flags say of adapters is judged with what the job says of them.
+  if (!work.finetune) {
+    for (auto* field : {&work.adapters, &work.lora_rank, &work.lora_targets, &work.lora_embeddings,
+                        &work.virtual_tokens, &work.adapter_count}) {
+      field->reset();
+    }
+  }
   // The plan beside the job goes before the model's usual length.
   if (!work.seq_len) work.seq_len = options.otherwise.seq_len;
   const Result<PlanRequest> request = resolve(work, catalog, options.environment_region);

@@ -64,6 +64,22 @@ ReadBack read_back(const RequestSpec& s, const char* target) {
   return {std::move(*job), request ? *request : RequestSpec{}};
 }
 
+TEST(ToolFiles, TakeFlagsOfTheirAdaptersBeforeWhatTheySay) {
+  auto job = read_job(
+      "base_model: meta-llama/Llama-3.1-8B\nadapter: lora\nlora_r: 16\nlora_target_linear: true\n"
+      "sequence_len: 2048\nmicro_batch_size: 2\nnum_epochs: 1\n",
+      "axolotl.yaml", std::nullopt);
+  ASSERT_TRUE(job) << to_string(job.error());
+  RequestSpec flags;
+  flags.instances = "ml.p5.48xlarge";
+  flags.count = "1";
+  flags.lora_rank = "64";
+  const auto request = request_of_job(*job, shipped(), flags, std::nullopt);
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_EQ(request->finetune, "lora");
+  EXPECT_EQ(request->lora_rank, "64");
+}
+
 struct Tool {
   const char* target;
   const char* stack;  ///< that the reader names
