@@ -275,6 +275,28 @@ Node as_file(Node arguments) {
   return arguments;
 }
 
+/// Options of TrainingArguments that scripts with a training loop of their own do not take over with the others: these
+/// have none of them in huggingface/transformers 00661e3, examples/pytorch/language-modeling/run_clm_no_trainer.py, and
+/// in the examples of huggingface/accelerate.
+bool is_of_trainer_alone(std::string_view option) {
+  constexpr std::array<std::string_view, 14> kNames = {"do-train",
+                                                       "do-eval",
+                                                       "do-predict",
+                                                       "load-best-model-at-end",
+                                                       "save-total-limit",
+                                                       "logging-steps",
+                                                       "save-steps",
+                                                       "eval-steps",
+                                                       "max-steps",
+                                                       "bf16",
+                                                       "optim",
+                                                       "warmup-ratio",
+                                                       "fsdp",
+                                                       "max-grad-norm"};
+  return option.ends_with("-strategy") || option.starts_with("dataloader-") ||
+         std::find(kNames.begin(), kNames.end(), option) != kNames.end();
+}
+
 /// TRL's program, or options of transformers' Trainer, of which other scripts have some too.
 bool starts_trainer(const Node& arguments, const StartedPrograms& started) {
   constexpr std::array<std::string_view, 8> kOfTrainer = {
@@ -389,31 +411,6 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
   if (kind == JobKind::TorchTitan) return Syntax::Toml;
   return ends_with_any(file, {".json"}) ? Syntax::Json : Syntax::Yaml;
 }
-
-namespace {
-
-/// Options of TrainingArguments that scripts with a training loop of their own do not take over with the others.
-/// Source: huggingface/transformers v5.0, examples/pytorch, of which those `_no_trainer` have a loop of their own.
-bool is_of_trainer_alone(std::string_view option) {
-  constexpr std::array<std::string_view, 14> kNames = {"do-train",
-                                                       "do-eval",
-                                                       "do-predict",
-                                                       "load-best-model-at-end",
-                                                       "save-total-limit",
-                                                       "logging-steps",
-                                                       "save-steps",
-                                                       "eval-steps",
-                                                       "max-steps",
-                                                       "bf16",
-                                                       "optim",
-                                                       "warmup-ratio",
-                                                       "fsdp",
-                                                       "max-grad-norm"};
-  return option.ends_with("-strategy") || option.starts_with("dataloader-") || option.starts_with("ddp-") ||
-         std::find(kNames.begin(), kNames.end(), option) != kNames.end();
-}
-
-}  // namespace
 
 bool has_trainer_options(const Node& arguments, const StartedPrograms& started) {
   constexpr int kEnough = 4;

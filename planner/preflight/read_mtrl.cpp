@@ -45,8 +45,7 @@ void read_mtrl(const Node& root, Job& job) {
   if (!s.finetune.stated) state_full(root.where, job);
   r.left_open = {
       "SageMaker runs such a recipe serverless and bills its tokens: instances and prices are those of the same work "
-      "on "
-      "instances of your own",
+      "on instances of your own",
       "what tools take is not said, in time and in tokens of their results: --reward-seconds adds time to each step",
       "optimizer steps of a step are not said: --mini-batches",
       "validation and rollouts that are tried again are not counted"};

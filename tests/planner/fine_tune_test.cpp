@@ -281,6 +281,16 @@ TEST_F(FineTunes, VirtualTokensAreTrainedWithoutLayers) {
   EXPECT_EQ(rows[2].plan->strategy.recompute, Recompute::None);
 }
 
+TEST_F(FineTunes, LeaveRoomForVirtualTokensWherePositionsEnd) {
+  RequestSpec spec;
+  spec.model = "gpt2";
+  spec.virtual_tokens = "100";
+  const auto answer = ask({.length = "900", .methods = "lora,prompt-tuning"}, spec);
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->seq_len, 924) << "of 1024, for all methods alike";
+  EXPECT_EQ(answer->rows[1].request.workload.seq_len, 1024);
+}
+
 TEST_F(FineTunes, RefuseWithAReason) {
   EXPECT_THAT(fault({.packing = "sometimes"}), HasSubstr("--packing"));
   EXPECT_THAT(fault({.methods = "lora,doora"}), HasSubstr("--methods"));

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 import transformers
-from smplan_run import HERE
+from smplan_run import HERE, PROMPTS
 from torch import nn
 
 HALF = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.bfloat16}
@@ -121,10 +121,9 @@ def add_adapters(model: Any, args: Any, keep_type: bool = False) -> Any:
     ends = {id(model.get_input_embeddings()), id(model.get_output_embeddings())}
     trained = [name for name, module in model.named_modules() if id(module) in ends]
     kind = next(p.dtype for p in model.parameters() if p.is_floating_point())
-    prompts = {"prompt_tuning": peft.PromptTuningConfig, "ptuning": peft.PromptEncoderConfig,
-               "prefixtuning": peft.PrefixTuningConfig}
-    if args.adapters in prompts:
-        config = prompts[args.adapters](task_type="CAUSAL_LM", num_virtual_tokens=args.virtual_tokens)
+    if args.adapters in PROMPTS:
+        make = getattr(peft, PROMPTS[args.adapters])
+        config = make(task_type="CAUSAL_LM", num_virtual_tokens=args.virtual_tokens)
     else:
         config = peft.LoraConfig(r=args.lora_rank, lora_alpha=2 * args.lora_rank, lora_dropout=0.0,
                                  target_modules=targets, use_rslora=args.adapters == "rslora",

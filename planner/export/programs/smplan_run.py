@@ -23,6 +23,8 @@ import torch.distributed as dist
 
 GIB = 1 << 30
 PARTS = ("data", "forward", "backward", "optimizer")
+# Kinds of adapters that are virtual tokens, and PEFT's configuration of each.
+PROMPTS = {"prompt_tuning": "PromptTuningConfig", "ptuning": "PromptEncoderConfig", "prefixtuning": "PrefixTuningConfig"}
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -55,8 +57,7 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--reference", default="copy", choices=["copy", "adapters", "precomputed"], help="of dpo")
     p.add_argument("--packing", default="on", choices=["on", "off"], help="train_hf.py: off pads each example")
     p.add_argument("--finetune", default="full", choices=["full", "lora", "qlora"])
-    p.add_argument("--adapters", default="lora", choices=["lora", "rslora", "pissa", "dora", "prompt_tuning",
-                   "ptuning", "prefixtuning"])
+    p.add_argument("--adapters", default="lora", choices=["lora", "rslora", "pissa", "dora", *PROMPTS])
     p.add_argument("--lora_rank", type=int, default=16)
     p.add_argument("--lora_targets", default="all-linear", help="names of linear layers, with commas between them")
     p.add_argument("--lora_embeddings", default="off")
@@ -91,7 +92,7 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def trains_prompt(args: argparse.Namespace) -> bool:
-    return args.finetune != "full" and args.adapters in ("prompt_tuning", "ptuning", "prefixtuning")
+    return args.finetune != "full" and args.adapters in PROMPTS
 
 
 def mean_over_ranks(loss: torch.Tensor) -> float:
