@@ -120,6 +120,7 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
     if (reader.has(key)) into = read_strings(reader, key);
   };
   list("training_types", limits.training_types);
+  list("cluster_types", limits.cluster_types);
   list("estimator_base", limits.estimator_base);
   list("distribution", limits.distribution);
   list("torchrun_versions", limits.torchrun_versions);
@@ -172,6 +173,10 @@ bool SagemakerLimits::is_training_type(std::string_view name) const {
   return std::binary_search(training_types.begin(), training_types.end(), name);
 }
 
+bool SagemakerLimits::is_cluster_type(std::string_view name) const {
+  return std::binary_search(cluster_types.begin(), cluster_types.end(), name);
+}
+
 const SdkCallable* SagemakerLimits::find_callable(std::string_view path) const {
   const auto at = std::find_if(sdk_callables.begin(), sdk_callables.end(),
                                [&](const SdkCallable& one) { return contains(one.paths, path); });
@@ -196,6 +201,7 @@ Result<SagemakerLimits> SagemakerLimits::shipped() {
     }
   }
   std::sort(limits.training_types.begin(), limits.training_types.end());
+  std::sort(limits.cluster_types.begin(), limits.cluster_types.end());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   return limits;
 }

@@ -68,6 +68,7 @@ struct SdkModule {
 struct SagemakerLimits {
   std::vector<RequestField> fields;
   std::vector<std::string> training_types;  ///< sorted
+  std::vector<std::string> cluster_types;   ///< of HyperPod, sorted
   std::vector<std::string> estimator_base;
   std::vector<ArgumentNeed> estimator_needs;
   std::vector<EstimatorClass> estimator_classes;
@@ -90,6 +91,7 @@ struct SagemakerLimits {
   /// Names of the members directly under a structure; `` is the request.
   [[nodiscard]] std::vector<std::string> members_of(std::string_view path) const;
   [[nodiscard]] bool is_training_type(std::string_view name) const;
+  [[nodiscard]] bool is_cluster_type(std::string_view name) const;
   /// nullptr for what is in no table.
   [[nodiscard]] const SdkCallable* find_callable(std::string_view path) const;
   [[nodiscard]] const SdkModule* find_module(std::string_view name) const;

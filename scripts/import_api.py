@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes what SageMaker's API takes, out of botocore's model: catalogs/data/sagemaker/request_fields.json (the members of
-a CreateTrainingJob request) and training_types.json (the instance types of training).
+a CreateTrainingJob request), training_types.json (the instance types of training) and cluster_types.json (those of
+HyperPod's clusters).
 
 Usage: scripts/import_api.py [--check]      with botocore installed: the version found is the source
        --check writes nothing, says which rows differ from the model, and ends with 1 where any does; with 2 where
@@ -15,6 +16,8 @@ import pathlib
 import re
 import sys
 
+# Enumerations of instance types, and the key of each in its file.
+TYPES = {"TrainingInstanceType": "training_types", "ClusterInstanceType": "cluster_types"}
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "catalogs/data/sagemaker"
 # Optional in the model, for serverless customization alone.
 UNLESS_SERVERLESS = ("AlgorithmSpecification", "ResourceConfig", "StoppingCondition")
@@ -83,9 +86,9 @@ def fields_text(model: str, old: dict, rows: list, date: str) -> str:
     return f'{{\n{words}, "as_of": "{date}",\n  "fields": [\n{body}\n  ]\n}}\n'
 
 
-def types_text(model: str, old: dict, names: list, date: str) -> str:
-    return (f'{{\n  "schema": "{old["schema"]}",\n  "source": "{model}, TrainingInstanceType", "as_of": "{date}",\n'
-            f'  "training_types": [\n{lines_of(names)}\n  ]\n}}\n')
+def types_text(model: str, shape: str, key: str, names: list, date: str) -> str:
+    return (f'{{\n  "schema": "smplan.sagemaker/1",\n  "source": "{model}, {shape}", "as_of": "{date}",\n'
+            f'  "{key}": [\n{lines_of(names)}\n  ]\n}}\n')
 
 
 def moved(before: list, after: list) -> list:
@@ -113,16 +116,16 @@ def main() -> int:
 
         service = botocore.session.get_session().get_service_model("sagemaker")
         rows = members(service.operation_model("CreateTrainingJob").input_shape)
-        listed = set(service.shape_for("TrainingInstanceType").enum)
+        listed = {key: set(service.shape_for(shape).enum) for shape, key in TYPES.items()}
     except Exception as fault:  # whatever a library does that is not as it was
         print(f"sagemaker: not read, {type(fault).__name__}: {fault}: its files stay as they are")
         return 2
     model = f"botocore {botocore.__version__}, sagemaker/2017-07-24/service-2.json"
-    fields, types = FOLDER / "request_fields.json", FOLDER / "training_types.json"
-    old_fields, old_types = (json.loads(f.read_text(encoding="utf-8")) for f in (fields, types))
-    names = sorted(listed | set(old_types["training_types"]))
-    drift = [*moved(old_fields["fields"], rows), *(f"+ {name}" for name in names
-                                                   if name not in old_types["training_types"])]
+    fields = FOLDER / "request_fields.json"
+    old_fields = json.loads(fields.read_text(encoding="utf-8"))
+    old_types = {key: json.loads((FOLDER / f"{key}.json").read_text(encoding="utf-8"))[key] for key in listed}
+    drift = [*moved(old_fields["fields"], rows),
+             *(f"+ {key} {name}" for key, names in listed.items() for name in sorted(names - set(old_types[key])))]
     print(f"sagemaker: read of botocore {botocore.__version__}, "
           + (f"{len(drift)} moved" if drift else "nothing has moved"))
     print("".join(f"  {line}\n" for line in drift), end="")
@@ -130,7 +133,9 @@ def main() -> int:
         return 1 if drift else 0
     date = datetime.date.today().isoformat()
     fields.write_text(fields_text(model, old_fields, rows, date), encoding="utf-8")
-    types.write_text(types_text(model, old_types, names, date), encoding="utf-8")
+    for shape, key in TYPES.items():
+        names = sorted(listed[key] | set(old_types[key]))
+        (FOLDER / f"{key}.json").write_text(types_text(model, shape, key, names, date), encoding="utf-8")
     return 0
 
 

@@ -222,13 +222,16 @@ std::vector<std::string> types_on_sale(const CheckInput& in) {
 }
 
 void instance_type(const CheckInput& in, Report& report) {
+  const bool cluster = in.job.kind == JobKind::HyperpodJob;
   for (const Machines& m : in.machines) {
-    if (!m.type || is_local(in.job) || in.limits.is_training_type(*m.type) || lacks_prefix(in.limits, *m.type))
+    if (!m.type || is_local(in.job) || lacks_prefix(in.limits, *m.type)) continue;
+    if (cluster ? in.limits.is_cluster_type(*m.type) || !m.type->starts_with("ml.")
+                : in.limits.is_training_type(*m.type))
       continue;
     if (in.job.kind == JobKind::HyperpodRecipe) continue;
     // Types that the user's own catalog knows are newer than our list.
     if (m.instance != nullptr && m.instance->support != TrainingSupport::NotSupported) continue;
-    Finding& finding = report.at(m.type, {quote(*m.type)});
+    Finding& finding = report.at(m.type, {quote(*m.type), cluster ? "HyperPod cluster's" : "SageMaker training"});
     const std::vector<std::string> near = nearest_names(*m.type, types_on_sale(in), 2);
     if (!near.empty()) finding.fix = "did you mean " + near.front() + (near.size() > 1 ? " or " + near[1] : "") + "?";
   }
@@ -473,10 +476,11 @@ constexpr Rule kLimitsRules[] = {
      "{} {}", "shorten it or move it to a file", kApi, kSubmitted, Need::Nothing, environment},
     {"C013", Severity::Error, "Channels", "no channel or more than 20, a bad name, or a name twice", "{}",
      "give each channel a name of its own", kApi, kSubmitted, Need::Nothing, channels},
-    {"C014", Severity::Error, "Unknown instance type", "the type is none that SageMaker training takes",
-     "{} is no SageMaker training instance type", "see `smplan catalog list instances`",
-     "npm @aws-sdk/client-sagemaker 3.1142.0, TrainingInstanceType (192 types)", kSubmitted | kAccelerate,
-     Need::Nothing, instance_type},
+    {"C014", Severity::Error, "Unknown instance type",
+     "the type is none that SageMaker training, or a cluster of HyperPod, takes", "{} is no {} instance type",
+     "see `smplan catalog list instances`",
+     "npm @aws-sdk/client-sagemaker 3.1142.0, TrainingInstanceType and ClusterInstanceType",
+     kSubmitted | kAccelerate | kHyperpodJob, Need::Nothing, instance_type},
     {"C015", Severity::Error, "Instance type without ml.", "an EC2 name stands where SageMaker's is due",
      "{} is the EC2 name; SageMaker's types start with ml.", "add ml.", kApi, kSubmitted | kAccelerate | kHyperpodJob,
      Need::Nothing, instance_prefix},
