@@ -19,6 +19,9 @@ GROUPS = {"fsdp_config": "FSDP", "deepspeed_config": "DeepSpeed", "megatron_lm_c
 # _validate_launch_command puts these before keys that lack them.
 PREFIXES = {"fsdp_config": "fsdp_", "fp8_config": "fp8_", "dynamo_config": "dynamo_"}
 
+# ZeroStageEnum of DeepSpeed 0.19.5, runtime/zero/config.py, which the plugin fills.
+LIMITS = {"zero_stage": {"min": 0, "max": 3}}
+
 
 def of_options(section: Section, actions: list, values: dict) -> None:
     prefix = PREFIXES.get(section.path, "")
@@ -34,7 +37,32 @@ def of_options(section: Section, actions: list, values: dict) -> None:
         short = name.removeprefix(prefix)
         taken = values.get(name, [str(choice) for choice in action.choices or ()])
         section.add(name, also=[short] if short != name else [], types=[*kind, "null"],
-                    values=taken, case="any" if taken else None, default=default)
+                    values=taken, case="any" if taken else None, default=default, **LIMITS.get(name, {}))
+
+
+def value_words() -> dict:
+    """Words that options take, by their names. They become environment variables, which the plugins judge."""
+    from accelerate.utils import constants
+
+    return {"fsdp_auto_wrap_policy": constants.FSDP_AUTO_WRAP_POLICY,
+            "fsdp_backward_prefetch": constants.FSDP_BACKWARD_PREFETCH,
+            "fsdp_state_dict_type": constants.FSDP_STATE_DICT_TYPE,
+            "fsdp_sharding_strategy": [*constants.FSDP_SHARDING_STRATEGY,
+                                       *map(str, range(1, len(constants.FSDP_SHARDING_STRATEGY) + 1))],
+            "deepspeed_multinode_launcher": constants.DEEPSPEED_MULTINODE_LAUNCHERS,
+            "offload_optimizer_device": ["none", "cpu", "nvme"], "offload_param_device": ["none", "cpu", "nvme"],
+            "fp8_format": ["HYBRID", "E4M3", "E5M2"]}
+
+
+def option_sections(parser) -> list:
+    """The objects of the YAML whose keys are options of `accelerate launch`."""
+    groups = {group.title: group._group_actions for group in parser._action_groups}
+    sections = []
+    for path, title in GROUPS.items():
+        section = Section(path, "text", "ignored", auto=path == "deepspeed_config")
+        sections.append(section)
+        of_options(section, next(actions for name, actions in groups.items() if name.startswith(title)), value_words())
+    return sections
 
 
 def read() -> Table:
@@ -47,16 +75,8 @@ def read() -> Table:
     import accelerate
     from accelerate.commands.config.config_args import ClusterConfig, SageMakerConfig
     from accelerate.commands.launch import launch_command_parser
-    from accelerate.utils import constants, dataclasses as enums
+    from accelerate.utils import dataclasses as enums
 
-    words = {"fsdp_auto_wrap_policy": constants.FSDP_AUTO_WRAP_POLICY,
-             "fsdp_backward_prefetch": constants.FSDP_BACKWARD_PREFETCH,
-             "fsdp_state_dict_type": constants.FSDP_STATE_DICT_TYPE,
-             "fsdp_sharding_strategy": [*constants.FSDP_SHARDING_STRATEGY,
-                                        *map(str, range(1, len(constants.FSDP_SHARDING_STRATEGY) + 1))],
-             "deepspeed_multinode_launcher": constants.DEEPSPEED_MULTINODE_LAUNCHERS,
-             "offload_optimizer_device": ["none", "cpu", "nvme"], "offload_param_device": ["none", "cpu", "nvme"],
-             "fp8_format": ["HYBRID", "E4M3", "E5M2"]}
     sections = []
     for made, environment in ((ClusterConfig, ""), (SageMakerConfig, ":AMAZON_SAGEMAKER")):
         section = Section(environment, "plain", "refused")
@@ -80,14 +100,11 @@ def read() -> Table:
                         default=None if one.default is dataclasses.MISSING else one.default)
         for name, row in OLDER.items():
             section.add(name, **row)
-    groups = {group.title: group._group_actions for group in launch_command_parser()._action_groups}
-    for path, title in GROUPS.items():
-        section = Section(path, "text", "ignored", auto=path == "deepspeed_config")
-        sections.append(section)
-        of_options(section, next(actions for name, actions in groups.items() if name.startswith(title)), words)
+    parser = launch_command_parser()
+    sections += option_sections(parser)
     section = Section("dynamo_config", "text", "ignored")
     sections.append(section)
-    everywhere = [action for actions in groups.values() for action in actions if action.dest.startswith("dynamo_")]
+    everywhere = [action for action in parser._actions if action.dest.startswith("dynamo_")]
     of_options(section, list({action.dest: action for action in everywhere}.values()),
                {"dynamo_backend": enums.DynamoBackend.list()})
     version = accelerate.__version__
