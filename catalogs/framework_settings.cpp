@@ -93,6 +93,9 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.max = reader.optional_number("max");
   s.above = reader.optional_number("above");
   s.below = reader.optional_number("below");
+  s.pattern = reader.optional_string("pattern").value_or("");
+  s.keys = reader.optional_string("keys").value_or("");
+  s.distinct = one_or_several(reader, "distinct");
   if (const auto n = reader.optional_string("nargs")) {
     s.option = parse_enum(kOptionValues, *n, reader.location("nargs"), "nargs", out);
   }

@@ -50,6 +50,9 @@ struct FrameworkSetting {
   bool any_case = false;   ///< of `values`
   bool separated = false;  ///< a text may be several of `values`, with blanks between them
   std::optional<double> min, max, above, below;
+  std::string pattern;                ///< of a text, in the syntax of PCRE2; empty: any
+  std::string keys;                   ///< the same of the names in an object
+  std::vector<std::string> distinct;  ///< of a list of objects: members whose values must differ
   OptionValues option = OptionValues::One;
   bool required = false;
   /// The library takes it, and its own file, which a command line can only change, does not have it.

@@ -1,6 +1,7 @@
 """The configuration of HyperPod's command line (`hyp init hyp-pytorch-job`): the model of its newest template, which
 refuses other keys. The package around it, which needs Kubernetes, never runs."""
 
+import ast
 import importlib
 import importlib.metadata
 import json
@@ -36,7 +37,39 @@ def values_of(annotation) -> list:
             for kind in described(typing.get_args(part)[1])["types"]]
 
 
-def add_model(section: Section, model, schema: dict) -> None:
+def patterns_of(field) -> dict:
+    """Of a text: its pattern, with what bounds its length. An empty text is refused where it has to be there."""
+    own = {name: value for one in field.metadata for name in ("pattern", "min_length", "max_length")
+           if (value := getattr(one, name, None)) is not None}
+    pattern = own.get("pattern", r"^[\s\S]*$" if own else "")
+    if "max_length" in own:
+        pattern = pattern.replace("^", f"^(?=.{{{own.get('min_length', 0)},{own['max_length']}}}$)", 1)
+    elif own.get("min_length") and "pattern" not in own:
+        pattern = r"^[\s\S]+$"
+    return {"pattern": pattern} if pattern else {}
+
+
+def validated_keys(file: pathlib.Path) -> dict:
+    """Patterns of the names in an object, by its field: the only one that a field's validator compiles."""
+    found = {}
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        fields = [word.value for made in node.decorator_list for word in ast.walk(made) if isinstance(word, ast.Constant)]
+        patterns = [call.args[0].value for call in ast.walk(node) if isinstance(call, ast.Call)
+                    and getattr(call.func, "attr", "") == "compile" and isinstance(call.args[0], ast.Constant)]
+        if len(patterns) == 1:
+            found.update({field: patterns[0] for field in fields})
+    return found
+
+
+# validate_no_duplicates of the same model.
+DISTINCT = {"volume": ["name", "mount_path"]}
+# paths_must_be_absolute of VolumeConfig.
+ABSOLUTE = {"mount_path": "^/", "path": "^(/|$)"}
+
+
+def add_model(section: Section, model, schema: dict, keys: dict) -> None:
     for name, field in model.model_fields.items():
         row = described(field.annotation)
         row["values"] = row["values"] or words_of(schema, name)
@@ -45,7 +78,10 @@ def add_model(section: Section, model, schema: dict) -> None:
             row |= {"types": [*row["types"], "integer"], "values": TASKS, "free": ["integer"], "case": "any"}
         inner = "volume" if name == "volume" else None
         old = re.search(r"\[DEPRECATED\].*Use (\w+) instead", field.description or "")
-        section.add(name, **row, **limits(field), section=inner, required=field.is_required() or None,
+        text = patterns_of(field) if "string" in row["types"] else {}
+        if model.__name__ == "VolumeConfig" and name in ABSOLUTE:
+            text = {"pattern": ABSOLUTE[name]}
+        section.add(name, **row, **limits(field), **text, keys=keys.get(name), distinct=DISTINCT.get(name), section=inner, required=field.is_required() or None,
                     deprecated=bool(old) or None, replaced_by=old and old[1])
 
 
@@ -58,14 +94,15 @@ def read() -> Table:
     newest = max(registry, key=lambda version: [int(part) for part in version.split(".")])
     model = registry[newest]
     module = importlib.import_module(model.__module__)
-    schema = json.loads(pathlib.Path(module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
+    file = pathlib.Path(module.__file__)
+    schema = json.loads(file.with_name("schema.json").read_text(encoding="utf-8"))
     top = Section("", "pydantic", "refused")
     # The command line's own, beside the model's.
     top.add("template", types=["string"], values=["hyp-pytorch-job"])
     top.add("version", types=["string", "number"], values=sorted(registry), free=["number"])
-    add_model(top, model, schema)
+    add_model(top, model, schema, validated_keys(file))
     volume = Section("volume", "pydantic", "refused")
-    add_model(volume, module.VolumeConfig, {"properties": {}, "$defs": {}})
+    add_model(volume, module.VolumeConfig, {"properties": {}, "$defs": {}}, {})
     version = importlib.metadata.version(PACKAGE.replace("_", "-"))
     return Table("hyp-pytorch-job", version, f"{PACKAGE.replace('_', '-')} {version}, {model.__module__.replace('.', '/')}.py",
                  [top, volume])

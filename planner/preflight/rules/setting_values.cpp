@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/words.hpp"
+#include "catalogs/tokenizer/pattern.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -228,6 +230,47 @@ bool is_slip(const std::string& word, const std::vector<std::string>& known) {
   });
 }
 
+/// The library would find the pattern in the text. A hostile text may be long: it is let pass.
+bool matches(const std::string& text, const std::string& pattern) {
+  constexpr std::size_t kMostMatched = 10'000;
+  return pattern.empty() || text.size() > kMostMatched || Matcher().matches(Pattern::own(pattern), text);
+}
+
+std::string form_of(const std::string& pattern) {
+  if (pattern == "^[\\s\\S]+$") return "a text that is not empty";
+  return pattern == "^/" ? "an absolute path" : "a text of the form " + pattern;
+}
+
+/// A name in an object that the library refuses, or an entry of a list that is like another one where it may not be.
+std::optional<EntryFault> name_fault(const Node& member, const FrameworkSetting& setting) {
+  if (member.is_object() && !setting.keys.empty()) {
+    for (const Node& entry : member.items) {
+      if (is_left_open(entry.key) || matches(entry.key, setting.keys)) continue;
+      return EntryFault{&entry,
+                        {"an object with names of the form " + setting.keys, Severity::Error, "give it another name"},
+                        "the name " + quote(entry.key)};
+    }
+  }
+  for (const std::string& distinct : setting.distinct) {
+    std::set<std::string> seen;
+    for (const Node& entry : member.items) {
+      const Node* value = entry.find(distinct);
+      if (value == nullptr || !value->is_string() || is_left_open(value->text)) continue;
+      if (seen.insert(value->text).second) continue;
+      return EntryFault{value,
+                        {"a list whose entries differ in " + distinct, Severity::Error, "give one of them another"},
+                        quote(value->text) + " twice"};
+    }
+  }
+  return std::nullopt;
+}
+
+/// A text that a library reads as JSON where it looks like an object: transformers' arguments do.
+bool is_broken_json(const Node& node, const FrameworkSetting& setting) {
+  if (!node.is_string() || !setting.is(Type::Object) || !node.text.starts_with('{')) return false;
+  return !parse_document(node.text, setting.name, Syntax::Json);
+}
+
 /// A list's entries, or the values of an object of any keys: their type, and the words of an enumeration.
 const Node* wrong_entry(const Node& list, const FrameworkSetting& setting, const SettingSection& section) {
   const bool values = list.is_object() && setting.is(Type::Object) && !setting.is(Type::List);
@@ -292,11 +335,19 @@ std::optional<SettingFault> value_fault(const Node& node, const FrameworkSetting
     // A file's value is not converted; but a list or an object is no number or switch, and only a word is a word.
     const bool impossible = (number || setting.is(Type::Boolean)) && (node.is_array() || node.is_object());
     if (argparse && !option && !node.is_string() && !impossible && setting.values.empty()) return {};
+    const auto meant = node.is_string() ? number_of(node) : std::nullopt;
+    const bool whole = meant && std::trunc(*meant) == *meant && std::abs(*meant) < 1e18;
     return SettingFault{words_of_types(setting.types), Severity::Error,
-                        number && node.is_string() ? "write a plain number, such as 500000000" : ""};
+                        number && whole ? "write " + count_text(static_cast<std::int64_t>(*meant)) : ""};
   }
   if (verdict == ValueVerdict::TextForTruth) {
     return SettingFault{"a boolean", Severity::Warning, "write true or false without quotes: any text is true"};
+  }
+  if (argparse && is_broken_json(node, setting)) {
+    return SettingFault{"JSON where it starts with a brace", Severity::Error, "put its names into double quotes"};
+  }
+  if (node.is_string() && !matches(node.text, setting.pattern)) {
+    return SettingFault{form_of(setting.pattern), Severity::Error, ""};
   }
   for (const std::string& beginning : setting.refused) {
     if (node.is_string() && node.text.starts_with(beginning)) {
@@ -319,11 +370,12 @@ std::optional<SettingFault> value_fault(const Node& node, const FrameworkSetting
 std::optional<EntryFault> entry_fault(const Node& list, const FrameworkSetting& setting,
                                       const SettingSection& section) {
   const Node* entry = wrong_entry(list, setting, section);
-  if (entry == nullptr) return std::nullopt;
+  if (entry == nullptr) return name_fault(list, setting);
   const std::string words = word_fault(*entry, setting, section.reader);
   const std::string expected = words.empty() ? words_of_types(setting.items) : words;
-  if (list.is_object()) return EntryFault{entry, {expected + " under each key", Severity::Error, ""}};
-  return EntryFault{entry, {"a list of " + expected, Severity::Error, ""}};
+  if (list.is_object())
+    return EntryFault{entry, {expected + " under each key", Severity::Error, ""}, shown_value(*entry)};
+  return EntryFault{entry, {"a list of " + expected, Severity::Error, ""}, shown_value(*entry)};
 }
 
 }  // namespace smplan

@@ -22,10 +22,11 @@ struct SettingFault {
 std::optional<SettingFault> value_fault(const Node& node, const FrameworkSetting& setting,
                                         const SettingSection& section, bool option);
 
-/// The same of the first entry of a list that does not fit.
+/// The same of the first entry of a list, or name in an object, that does not fit.
 struct EntryFault {
   const Node* entry;
   SettingFault fault;
+  std::string is;  ///< in a message
 };
 std::optional<EntryFault> entry_fault(const Node& list, const FrameworkSetting& setting, const SettingSection& section);
 
