@@ -159,6 +159,7 @@ void read_named_split(Job& job) {
     if (!split) job.broken_files.push_back({named.where, *named, to_string(split.error().front())});
     if (!split || (split->kind != JobKind::DeepSpeed && split->kind != JobKind::Accelerate)) return;
     const std::string shown = path.lexically_relative(folder).string();
+    if (split->kind == JobKind::DeepSpeed) job.split = NamedFile{shown, std::make_shared<const Job>(*split)};
     take_split(job, split->strategy, shown);
     take(job.strategy.nodes, split->strategy.nodes, shown);
     take(job.strategy.world, split->strategy.world, shown);

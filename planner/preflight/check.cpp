@@ -124,7 +124,8 @@ bool given(const Need& need, const CheckInput& in) {
     case Need::Folder:
       return in.job.folder != nullptr;
     case Need::Files:
-      return in.job.folder != nullptr || !in.job.broken_files.empty() || !in.job.source_without_script.empty();
+      return in.job.folder != nullptr || !in.job.broken_files.empty() || !in.job.source_without_script.empty() ||
+             in.job.split.has_value();
     case Need::Lock:
       return in.drift != nullptr;
   }

@@ -97,6 +97,16 @@ const Node* first_of(const Node& object, std::initializer_list<std::string_view>
   return nullptr;
 }
 
+const Node* at_path(const Node& root, std::string_view path) {
+  const Node* node = &root;
+  while (node != nullptr && !path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    node = node->find(path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return node;
+}
+
 Framework framework_of(std::string_view repository) {
   if (repository.find("huggingface") != std::string_view::npos) return Framework::HuggingFace;
   if (repository.find("pytorch") != std::string_view::npos) return Framework::PyTorch;

@@ -186,8 +186,9 @@ struct JobCommand {
   Where where;
   std::string program;  ///< `torchrun`, `hyperpodrun`; empty where the command starts neither
   Count least_nodes, most_nodes;
-  Count processes;  ///< of a node
-  Text visible;     ///< CUDA_VISIBLE_DEVICES, as the script leaves it
+  bool one_node = false;  ///< it says nothing of nodes, which torchrun takes as one
+  Count processes;        ///< of a node
+  Text visible;           ///< CUDA_VISIBLE_DEVICES, as the script leaves it
 };
 
 /// Directives of Slurm in a script.
@@ -205,6 +206,14 @@ struct Unread {
 };
 
 struct JobFolder;
+
+struct Job;
+
+/// A file that the job names, as a job of its own kind.
+struct NamedFile {
+  std::string path;  ///< from the job's folder
+  std::shared_ptr<const Job> job;
+};
 
 /// A file that the job names and goes on from, which is there and does not count.
 struct BrokenFile {
@@ -282,6 +291,7 @@ struct Job {
   const Node* pod = nullptr;                  ///< its specification
   JobReinforcement reinforcement;
   std::vector<BrokenFile> broken_files;
+  std::optional<NamedFile> split;     ///< the DeepSpeed file that it names, which lies beside it
   std::string source_without_script;  ///< the source that lies beside the job, where its entry point is not in it
   /// What lies beside it, where the job is a folder; nullptr where it is one file.
   std::shared_ptr<const JobFolder> folder;

@@ -107,7 +107,9 @@ void read_launched(const StartedPrograms& started, const Where& where, JobComman
   if (call == launches.end() || std::find_if(call + 1, launches.end(), starts_nodes) != launches.end()) return;
   command.program = call->program->title;
   command.where = where.path.empty() ? Where{"", call->line} : where;
-  read_nodes(option_of(*call, "nnodes"), where, command);
+  const Node* nodes = option_of(*call, "nnodes");
+  read_nodes(nodes, where, command);
+  command.one_node = nodes == nullptr && !call->options.open && call->program->launcher == "torchrun";
   command.processes = count_field(option_of(*call, "nproc-per-node"));
   if (!where.path.empty()) command.processes.where = where;
 }

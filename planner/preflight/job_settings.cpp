@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "models/job/dimensions.hpp"
-#include "planner/preflight/job_folder.hpp"
 
 namespace smplan {
 namespace {
@@ -208,7 +207,7 @@ std::string to_string(const Change& change) {
   return fmt::format("{}{} -> {}{}", head, change.planned, change.found, where);
 }
 
-std::vector<Contradiction> contradictions_in(const JobFolder& folder, const Catalog& catalog) {
+std::vector<Contradiction> contradictions_in(const JobFiles& files, const Catalog& catalog) {
   std::vector<Contradiction> out;
   const auto named = [&](const std::string& file, const Where& where) {
     return std::any_of(out.begin(), out.end(), [&](const Contradiction& c) {
@@ -217,16 +216,16 @@ std::vector<Contradiction> contradictions_in(const JobFolder& folder, const Cata
   };
   for (const JobSetting& setting : job_settings()) {
     if (!setting.shared) continue;
-    const FolderFile* first = nullptr;
+    const std::string* first = nullptr;
     Said by_first;
-    for (const FolderFile& file : folder.files) {
-      Said now = setting.said_by(file.job, catalog);
+    for (const auto& [path, job] : files) {
+      Said now = setting.said_by(*job, catalog);
       if (!now.value) continue;
       if (first == nullptr) {
-        first = &file;
+        first = &path;
         by_first = std::move(now);
-      } else if (by_first.value != now.value && !named(file.path, now.where)) {
-        out.push_back({setting.name, first->path, file.path, by_first, std::move(now)});
+      } else if (by_first.value != now.value && !named(path, now.where)) {
+        out.push_back({setting.name, *first, path, by_first, std::move(now)});
       }
     }
   }

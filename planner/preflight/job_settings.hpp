@@ -4,13 +4,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "planner/preflight/rule.hpp"
 
 namespace smplan {
-
-struct JobFolder;
 
 /// What a file says of one setting, in words that all formats share.
 struct Said {
@@ -43,12 +42,14 @@ std::string place_in(const std::string& file, const Where& where);
 /// `~ instance_count: 4 -> 3 (create_training_job.json /ResourceConfig/InstanceCount)`.
 std::string to_string(const Change& change);
 
-/// Two files of a folder that say different things of one setting.
+/// Two files of a job that say different things of one setting.
 struct Contradiction {
   std::string_view name;
   std::string first_file, second_file;
   Said first, second;
 };
-std::vector<Contradiction> contradictions_in(const JobFolder& folder, const Catalog& catalog);
+/// Each by its path; the first goes before the others.
+using JobFiles = std::vector<std::pair<std::string, const Job*>>;
+std::vector<Contradiction> contradictions_in(const JobFiles& files, const Catalog& catalog);
 
 }  // namespace smplan

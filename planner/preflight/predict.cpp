@@ -216,8 +216,11 @@ void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, con
   const Stack* stack = stack_of(spec, catalog);
   const bool ours = (stack != nullptr && stack->split_in_own_file) || (job.submitted() && job.launcher.smp.is(true));
   if (ours) spec[Dimension::Sharding] = *s.sharding;
-  if (spec.stack != "fsdp" || s.shard_degree) return;
+  if ((spec.stack != "fsdp" && spec.stack != "torchtitan") || s.shard_degree) return;
   spec[Dimension::Sharding] = fsdp_sharding(*s.sharding, machines);
+  if (spec[Dimension::Sharding] == "fsdp-hybrid" && !spec[Dimension::ShardDegree]) {
+    state(spec[Dimension::ShardDegree], s.data_shard);
+  }
   const bool known = !machines.empty() && machines.front().instance != nullptr;
   if (spec[Dimension::Sharding] == "fsdp-hybrid" && !spec[Dimension::ShardDegree] && known) {
     spec[Dimension::ShardDegree] = std::to_string(machines.front().instance->accelerator_count);
@@ -548,9 +551,24 @@ std::optional<std::string> model_of(const Job& job, const Catalog& catalog) {
   return preset == nullptr ? std::nullopt : std::optional(preset->architecture.name);
 }
 
+namespace {
+
+/// Ranks that a script starts on one node, unless a flag, a request or Slurm may say more of them.
+void fill_launched(Job& job, const CheckOptions& options) {
+  JobStrategy& s = job.strategy;
+  const bool by_script = !job.submitted() && job.kind != JobKind::HyperpodJob && !job.slurm.nodes.stated;
+  if (!by_script || !job.command.one_node || !job.command.processes || options.n_gpus || options.request.count) return;
+  if (job.instance_count.stated || s.nodes.stated || s.world.stated) return;
+  s.nodes = derived(std::int64_t{1}, job.command.where);
+  if (!s.devices_per_node.stated) s.devices_per_node = job.command.processes;
+}
+
+}  // namespace
+
 Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options) {
   const RequestSpec& spec = options.request;
   JobStrategy& s = job.strategy;
+  fill_launched(job, options);
   if (options.n_gpus && !job.instance_count && !s.nodes) fill(s.world, *options.n_gpus, "n-gpus");
   for (const CountedDimension& c : kCounted) fill(s.*c.count, spec[c.dimension], row_of(c.dimension).flag().substr(2));
   fill(s.sequence_length, spec.seq_len, "seq-len");

@@ -130,6 +130,10 @@ void read_megatron(const Node& root, Job& job) {
   s.micro_batch = count({"micro-batch-size"});
   s.global_batch = count({"global-batch-size"});
   s.sequence_length = count({"seq-length"});
+  s.steps = count({"train-iters"});
+  if (const Count samples = count({"train-samples"}); !s.steps.stated && samples && s.global_batch.value_or(0) > 0) {
+    s.steps = derived((*samples + *s.global_batch - 1) / *s.global_batch, samples.where);
+  }
   if (!s.layers.stated) s.layers = count({"num-layers"});
   s.heads = count({"num-attention-heads"});
   s.kv_heads = count({"num-query-groups"});
@@ -166,6 +170,35 @@ void cut_local_batch(const Node& root, JobStrategy& s) {
 
 namespace {
 
+/// `llama3` and `8B` make `llama3-8B`. Flavors that differ in attention alone are one model. Source: TorchTitan v0.2.2,
+/// models/llama3/__init__.py and models/llama4/__init__.py.
+Text titan_model(const Node& root) {
+  constexpr std::string_view kAttentions[] = {"_flex", "_varlen", "_irope"};
+  const Text name = text_field(root.at({"model", "name"}));
+  const Text flavor = text_field(root.at({"model", "flavor"}));
+  if (!name || !flavor) return {};
+  std::string model = *name + '-' + *flavor;
+  std::replace(model.begin(), model.end(), '_', '-');
+  for (const std::string_view attention : kAttentions) {
+    if (flavor->ends_with(attention)) model.resize(model.size() - attention.size());
+  }
+  return derived(std::move(model), flavor.where);
+}
+
+/// Shards as FSDP names them. By default parameters stay whole between the two passes of a pipeline alone. Source:
+/// TorchTitan v0.2.2, models/llama3/infra/parallelize.py, and distributed/parallel_dims.py for the replicas.
+Text titan_sharding(const Node& root, const JobStrategy& s) {
+  const Node* reshard = root.at({"parallelism", "fsdp_reshard_after_forward"});
+  const Text named = text_field(reshard);
+  const bool known = !named.stated || named.is("default") || named.is("always") || named.is("never");
+  if (!known || (s.data_replicate.stated && !s.data_replicate)) return {};
+  const Where where = reshard != nullptr ? reshard->where : root.where;
+  if (s.data_replicate.value_or(1) > 1)
+    return derived(std::string(s.data_shard.is(1) ? "NO_SHARD" : "HYBRID_SHARD"), where);
+  const bool whole = named.is("never") || (!named.is("always") && s.pipeline.value_or(1) > 1);
+  return derived(std::string(whole ? "SHARD_GRAD_OP" : "FULL_SHARD"), where);
+}
+
 /// Arguments whose file is not read: it may have other degrees beside them, by which the rest of the ranks are cut.
 void leave_open(const Node& root, Job& job) {
   const Node* file = root.at({"job", "config_file"});
@@ -185,6 +218,7 @@ void leave_open(const Node& root, Job& job) {
 
 void read_torchtitan(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
+  job.model = titan_model(root);
   JobCommand launched;
   read_launched(job.started, {}, launched);
   if (launched.least_nodes.value == launched.most_nodes.value) s.nodes = launched.least_nodes;
@@ -201,11 +235,13 @@ void read_torchtitan(const Node& root, Job& job) {
     s.expert_tensor = count_field(p->find("expert_tensor_parallel_degree"));
     s.pipeline_layout = presence(first_of(*p, {"pipeline_parallel_split_points", "module_fqns_per_model_part"}));
   }
+  s.sharding = titan_sharding(root, s);
   if (const Node* t = root.find("training"); t != nullptr) {
     s.micro_batch = count_field(t->find("local_batch_size"));
     s.global_batch = count_field(t->find("global_batch_size"));
     if (s.global_batch.is(-1)) s.global_batch.value.reset();
     s.sequence_length = count_field(t->find("seq_len"));
+    s.steps = count_field(t->find("steps"));
     const Node* precision = t->find("mixed_precision_param");
     read_precision(precision, s);
     if (const Node* offload = t->find("enable_cpu_offload"); offload != nullptr && switch_field(offload).is(true)) {

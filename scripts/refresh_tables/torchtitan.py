@@ -1,5 +1,6 @@
 """TorchTitan's TOML: the dataclasses of JobConfig. The module is read by itself, so that PyTorch is not needed."""
 
+import ast
 import dataclasses
 import importlib.metadata
 import importlib.util
@@ -48,6 +49,40 @@ def walk(made, path: str, sections: list) -> None:
         section.add(one.name, **described(inner), default=default)
 
 
+def named_words(file: pathlib.Path, ending: str) -> list:
+    """Words of the lists, and keys of the dictionaries, that the file gives names with that ending."""
+    words = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Assign) or not getattr(node.targets[0], "id", "").endswith(ending):
+            continue
+        entries = node.value.keys if isinstance(node.value, ast.Dict) else ast.walk(node.value)
+        words += [one.value for one in entries if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return words
+
+
+def add_models(root: pathlib.Path, sections: list) -> None:
+    """Names and flavors of the models: of each model its own section, which has its flavors. An import of the user's own
+    may register others."""
+    other = "experimental.custom_import"
+    models = root / "torchtitan/models"
+    listed = sorted(named_words(models / "__init__.py", "_supported_models"))
+    experiments = sorted(named_words(root / "torchtitan/experiments/__init__.py", "_supported_experiments"))
+    if not listed:
+        raise ImportError(f"{models} lists no models")
+    by_path = {section.path: section for section in sections}
+    next(row for row in by_path[""].fields if row["name"] == "model")["section_of"] = "name"
+    for name in listed:
+        package = models / name / "__init__.py"
+        flavors = named_words(package, "_args") + named_words(package, "_configs")
+        rows = [dict(row) for row in by_path["model"].fields]
+        own = next(row for row in rows if row["name"] == "flavor")
+        if flavors:
+            own["values"], own["unless"] = flavors, [other]
+        sections.append(Section(f"model:{name}", "plain", "refused", rows))
+    names = next(row for row in by_path["model"].fields if row["name"] == "name")
+    names["values"], names["unless"] = [*listed, *experiments], [other]
+
+
 def read() -> Table:
     import stand_in
 
@@ -70,5 +105,6 @@ def read() -> Table:
     spec.loader.exec_module(module)
     sections: list = []
     walk(module.JobConfig, "", sections)
+    add_models(pathlib.Path(root), sections)
     version = version_of(file)
     return Table("torchtitan", version, f"TorchTitan v{version}, {'/'.join(file.parts[-2:])}", sections)

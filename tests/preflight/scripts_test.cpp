@@ -362,5 +362,32 @@ TEST(TorchTitan, LaysItsArgumentsOverTheFileBesideIt) {
   fs::remove_all(folder);
 }
 
+TEST(DeepSpeedFile, MustSayWhatTheTrainerThatNamesItSays) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("smplan_mismatch_{}", getpid());
+  fs::create_directories(folder);
+  std::ofstream(folder / "run.sh") << "\n";
+  std::ofstream(folder / "ds.json") << R"({"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": "auto",
+    "bf16": {"enabled": true}, "optimizer": {"type": "AdamW", "params": {"lr": 1e-5}},
+    "zero_optimization": {"stage": 2}})";
+  const auto says = [&](const std::string& options) {
+    Job job = script(
+        "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path m --output_dir o --do_train "
+        "--deepspeed ds.json " +
+            options,
+        (folder / "run.sh").string());
+    read_beside(job);
+    return told(job, "C221");
+  };
+  EXPECT_THAT(says("--per_device_train_batch_size 8 --learning_rate 1e-5 --bf16"),
+              ElementsAre(HasSubstr("micro_batch is 4 in ds.json /train_micro_batch_size_per_gpu, and 8 in run.sh")));
+  EXPECT_THAT(says("--per_device_train_batch_size 4 --learning_rate 2e-5 --bf16 --gradient_accumulation_steps 3"),
+              ElementsAre(HasSubstr("learning_rate is")));
+  EXPECT_THAT(says("--per_device_train_batch_size 4 --learning_rate 1e-5 --bf16 false"),
+              ElementsAre(HasSubstr("bf16 is")));
+  EXPECT_THAT(says("--per_device_train_batch_size $BATCH --learning_rate 1e-5 --bf16"), IsEmpty());
+  EXPECT_THAT(says("--learning_rate 0.00001"), IsEmpty()) << "what the line leaves out the script may say";
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace smplan

@@ -59,6 +59,34 @@ TEST(DataDegree, IsKnownFromShardsAlone) {
   EXPECT_THAT(rules("2"), Not(Contains("C131")));
 }
 
+TEST(RanksOfAScript, AreThoseOfOneNodeWhereTorchrunIsToldNone) {
+  const std::string options = " pretrain_gpt.py --tensor-model-parallel-size 4 --pipeline-model-parallel-size 4";
+  const auto rules = [&](const std::string& launcher, const CheckOptions& flags) {
+    return test::rules_of(test::check_text(launcher + options + "\n", JobKind::Megatron, flags));
+  };
+  EXPECT_THAT(rules("torchrun --nproc_per_node 8", {}), Contains("C131"));
+  EXPECT_THAT(rules("torchrun --nproc_per_node 8 --nnodes 2", {}), Not(Contains("C131")));
+  EXPECT_THAT(rules("torchrun --nproc_per_node 8 --nnodes $NODES", {}), Not(Contains("C131")));
+  EXPECT_THAT(rules("torchrun --nproc_per_node 8 $RENDEZVOUS", {}), Not(Contains("C131")));
+  EXPECT_THAT(rules("torchrun --nproc_per_node 8", on_gpus(16)), Not(Contains("C131")));
+  CheckOptions count;
+  count.request.count = "2";
+  EXPECT_THAT(rules("torchrun --nproc_per_node 8", count), Not(Contains("C131")));
+  EXPECT_THAT(rules("#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nproc_per_node 8", {}), Not(Contains("C131")));
+}
+
+TEST(TorchTitanToml, SaysItsModelItsStepsAndWhatIsCut) {
+  const std::string model = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n";
+  CheckOptions options;
+  options.request.instances = "ml.p5.48xlarge";
+  options.request.count = "1";
+  const Findings found = test::check_text(model + "seq_len = 8192\nsteps = 1000\n", JobKind::TorchTitan, options);
+  ASSERT_TRUE(found.prediction);
+  EXPECT_EQ(found.prediction->request.workload.architecture.name, "llama-3-8b");
+  EXPECT_EQ(found.prediction->request.workload.tokens, 1000.0 * 8 * 8192);
+  EXPECT_EQ(found.prediction->plan.strategy.sharding, Sharding::FsdpFull);
+}
+
 TEST(TorchTitanPipeline, CutsTheLocalBatch) {
   const std::string pipeline =
       "[parallelism]\ntensor_parallel_degree = 8\npipeline_parallel_degree = 4\n"

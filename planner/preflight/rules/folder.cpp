@@ -1,10 +1,13 @@
 // A job that is a folder: its files against each other and against the plan beside them.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/job_settings.hpp"
+#include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -29,12 +32,66 @@ void drift(const CheckInput& in, Report& report) {
   }
 }
 
+void contradict(const Contradiction& c, const Where& where, Report& report) {
+  report.at(where, {std::string(c.name), *c.first.value, place_in(c.first_file, c.first.where), *c.second.value,
+                    place_in(c.second_file, c.second.where)});
+}
+
+/// Settings that transformers' Trainer holds against its own, beside those of a strategy. Source: transformers 5.6.0,
+/// integrations/deepspeed.py, trainer_config_process and trainer_config_finalize of HfTrainerDeepSpeedConfig.
+struct Matched {
+  std::string_view of_file, option;
+};
+constexpr Matched kMatched[] = {
+    {"gradient_clipping", "max_grad_norm"},
+    {"optimizer.params.lr", "learning_rate"},
+    {"optimizer.params.eps", "adam_epsilon"},
+    {"optimizer.params.weight_decay", "weight_decay"},
+    {"scheduler.params.warmup_max_lr", "learning_rate"},
+    {"scheduler.params.warmup_num_steps", "warmup_steps"},
+    {"bf16.enabled", "bf16"},
+    {"fp16.enabled", "fp16"},
+};
+
+/// Both are known, and differ.
+bool differ(const Node* own, const Node* theirs) {
+  if (own == nullptr || theirs == nullptr) return false;
+  if (theirs->kind == Node::Kind::Bool) return truth_of(*own).value_or(theirs->truth) != theirs->truth;
+  const auto a = number_of(*own);
+  const auto b = number_of(*theirs);
+  return a && b && *a != *b;
+}
+
+/// What a script says, and the DeepSpeed file that it names by the Trainer's option.
+void contradictions_of_split(const CheckInput& in, Report& report) {
+  const Job& job = in.job;
+  if (!job.strategy.split_file.where.path.ends_with("/deepspeed")) return;
+  const NamedFile& split = *job.split;
+  const std::string name = fs::path(job.file).filename().string();
+  for (const Contradiction& c : contradictions_in({{split.path, split.job.get()}, {name, &job}}, in.catalog)) {
+    if (!c.second.where.path.empty()) contradict(c, c.second.where, report);  // a default may not be the script's
+  }
+  const Node& settings = job.hyperparameters != nullptr ? *job.hyperparameters : job.root();
+  for (const auto& [of_file, option] : kMatched) {
+    std::string hyphened(option);
+    std::replace(hyphened.begin(), hyphened.end(), '_', '-');
+    const Node* own = first_of(settings, {option, hyphened});
+    const Node* theirs = at_path(split.job->root(), of_file);
+    if (!differ(own, theirs)) continue;
+    report.at(*own, {std::string(option), shown_value(*own), place_in(name, own->where), shown_value(*theirs),
+                     place_in(split.path, theirs->where)});
+  }
+}
+
 void contradictions(const CheckInput& in, Report& report) {
-  const JobFolder& folder = *in.job.folder;
-  for (const Contradiction& c : contradictions_in(folder, in.catalog)) {
-    report.at(in_file(in.job, c.second_file, c.second.where),
-              {std::string(c.name), *c.first.value, place_in(c.first_file, c.first.where), *c.second.value,
-               place_in(c.second_file, c.second.where)});
+  if (in.job.folder == nullptr) {
+    if (in.job.split) contradictions_of_split(in, report);
+    return;
+  }
+  JobFiles files;
+  for (const FolderFile& file : in.job.folder->files) files.emplace_back(file.path, &file.job);
+  for (const Contradiction& c : contradictions_in(files, in.catalog)) {
+    contradict(c, in_file(in.job, c.second_file, c.second.where), report);
   }
 }
 
@@ -81,8 +138,9 @@ constexpr Rule kFolderRules[] = {
      "put the value back, or plan again with it and export", kFolder, kAnyKind, Need::Lock, drift},
     {"C221", Severity::Error, "Files that contradict each other",
      "two files of a job say different things of one setting", "{} is {} in {}, and {} in {}",
-     "write the same value in both: the job fails at its start, or trains another thing than one of them says", kFolder,
-     kAnyKind, Need::Folder, contradictions},
+     "write the same value in both: the job fails at its start, or trains another thing than one of them says",
+     "smplan's own exports, docs/export.md; transformers 5.6.0, integrations/deepspeed.py", kAnyKind, Need::Files,
+     contradictions},
     {"C222", Severity::Warning, "Missing file of the export", "a file that the export wrote is not there",
      "{} was exported and is not there", "put it back: smplan export --plan plan.json", kFolder, kAnyKind, Need::Folder,
      missing_files},

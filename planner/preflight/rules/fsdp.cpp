@@ -77,9 +77,11 @@ void wide_shard_group(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   if (s.hidden && *s.hidden > kSmallHidden) return;
   const auto nodes = in.nodes();
-  const bool full = s.sharding && (*s.sharding == "FULL_SHARD" || *s.sharding == "1" || *s.sharding == "full_shard");
+  const bool titan = in.job.kind == JobKind::TorchTitan;
+  const bool full =
+      !titan && s.sharding && (*s.sharding == "FULL_SHARD" || *s.sharding == "1" || *s.sharding == "full_shard");
   // TorchTitan's -1: all that is left.
-  const bool rest = in.job.kind == JobKind::TorchTitan && s.data_shard.stated && !s.data_shard && !s.shard_degree;
+  const bool rest = titan && s.data_shard.stated && !s.data_shard && !s.shard_degree;
   std::int64_t spanned = 0;
   if (full || rest) {
     spanned = nodes.value_or(0);
@@ -87,9 +89,9 @@ void wide_shard_group(const CheckInput& in, Report& report) {
     spanned = *s.shard_degree / std::max<std::int64_t>(1, in.devices_per_node().value_or(8));
   }
   if (spanned > kManyNodes) {
-    report.at(s.shard_degree.stated ? s.shard_degree.where
-              : s.sharding.stated   ? s.sharding.where
-                                    : s.data_shard.where,
+    report.at(s.shard_degree.stated         ? s.shard_degree.where
+              : s.sharding.stated && !titan ? s.sharding.where
+                                            : s.data_shard.where,
               {count_text(spanned)});
   }
 }

@@ -41,8 +41,9 @@ std::string key_of(const SettingSection& section, const Node& node, const Framew
   return underscores ? name : node.key;
 }
 
-bool has_one_of(const Node& root, const std::vector<std::string>& keys) {
-  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return root.has(key); });
+bool has_one_of(const Node& root, const std::vector<std::string>& paths) {
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const std::string& path) { return at_path(root, path) != nullptr; });
 }
 
 /// Hydra's overrides, made a tree.
@@ -133,8 +134,10 @@ const SettingSection* section_of(const Place& place, const Node& object, const F
   const auto& [table, section, around, variant, inside_off] = place;
   if (!setting.section.empty() && !setting.section_of.empty()) {
     const std::string path = chosen_path(object, setting);
-    const SettingSection* own = table.find(path);
-    return own != nullptr ? own : table.find(without_private(path));
+    for (const std::string& one : {path, without_private(path)}) {
+      if (const SettingSection* own = one.empty() ? nullptr : table.find(one)) return own;
+    }
+    return table.find(setting.section);
   }
   if (!setting.section.empty() && table.by_configuration) return table.find(setting.section + ":" + variant);
   if (!setting.section.empty()) return table.find(setting.section);
@@ -670,16 +673,21 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (own_words) setting.values.clear();
     unknown_component(place, member, setting, report);
     const Node* at = &member;
+    std::string is;
     std::optional<Node> text;
     if (!option && is_text_to_pyyaml(member, in.job)) text.emplace(member).kind = Node::Kind::String;
     const Node& value = text ? *text : member;
     auto fault = value_fault(value, setting, place.section, option);
+    if (fault) is = shown_value(value);
     if (auto wrong = fault ? std::nullopt : entry_fault(member, setting, place.section)) {
       at = wrong->entry;
       fault = std::move(wrong->fault);
+      is = std::move(wrong->is);
     }
     if (!fault) return;
-    Finding& finding = report.at(*at, {member.key, fault->expected, shown_value(at == &member ? value : *at)});
+    // As the table spells it: a tree of options has hyphens for underscores.
+    const FrameworkSetting* row = nullptr;
+    Finding& finding = report.at(*at, {key_of(place.section, member, row), fault->expected, is});
     finding.severity = fault->severity;
     if (in.job.kind == JobKind::NemoRl && value.is_null() && setting.is(Type::String) && !has_overrides(in.job)) {
       finding.severity = Severity::Warning;
