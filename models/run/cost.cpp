@@ -51,7 +51,7 @@ Interruptions hardware_failures(const RunSetup& setup, const InstanceType& insta
               restart_after_loss(setup, instances, i.apart, o.provisioning, restart);
   // Only managed spot training is known not to bill while it waits for instances.
   const bool job = !is_standing(setup.recovery.platform);
-  i.unbilled = job && setup.market == Market::Spot ? o.provisioning : Seconds();
+  i.waiting = job && setup.market == Market::Spot ? o.provisioning : Seconds();
   return i;
 }
 
@@ -62,7 +62,7 @@ Interruptions spot_reclaims(const RunSetup& setup, const InstanceType& instance,
   Interruptions i;
   i.apart = fleet_time_between_reclaims(setup.facts->spot_monthly(instance.name, setup.region), instances);
   i.restart = restart_after_loss(setup, instances, i.apart, o.spot_wait + o.provisioning, restart);
-  if (!is_standing(setup.recovery.platform)) i.unbilled = o.spot_wait + o.provisioning;
+  if (!is_standing(setup.recovery.platform)) i.waiting = o.spot_wait + o.provisioning;
   return i;
 }
 
@@ -225,9 +225,11 @@ Bill bill_of(const RunCost& c, const RunTerms& t, double scale) {
   b.startup = used * (c.startup - c.provisioning);
   b.checkpoints = used * c.loss.checkpoints * scale;
   b.rework = used * c.loss.rework * scale;
-  b.restarts = used * (c.loss.restarts - c.loss.unbilled) * scale;
+  b.restarts = used * (c.loss.restarts - c.loss.waiting) * scale;
   if (t.market == Market::CapacityBlock) {
-    const Usd paid = t.rate * static_cast<double>(t.paid_instances) * paid_time(t.market, running, t.plan_reclaim);
+    // What was bought stays bought; what takes longer is extended.
+    const Seconds held = std::max(c.reserved, paid_time(t.market, running, t.plan_reclaim));
+    const Usd paid = t.rate * static_cast<double>(t.paid_instances) * held;
     b.idle = paid - (b.compute + b.startup + b.checkpoints + b.rework + b.restarts);
   }
   b.volume = t.volume * running;
@@ -331,6 +333,9 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   c.goodput = c.productive / c.time_to_train();
   c.hourly = terms.rate * static_cast<double>(terms.instances + terms.recovery.spares);
   c.standing = is_standing(terms.recovery.platform);
+  if (terms.market == Market::CapacityBlock) {
+    c.reserved = paid_time(terms.market, c.time_to_train() - c.provisioning, terms.plan_reclaim);
+  }
   c.bill = bill_of(c, terms, 1);
   c.spread = run_spread(step, c.time_to_train(), c.loss.deviation);
   const Seconds varies = c.productive + c.lost();

@@ -77,6 +77,7 @@ struct RunCost {
   LostTime loss;         ///< expected
   double goodput = 1;    ///< productive / time_to_train
   UsdPerSecond hourly;   ///< all instances
+  Seconds reserved;      ///< whole days of a training plan, bought for the expected time and extended as needed
   Bill bill;
   Spread spread;         ///< of the time to train
   Usd low, high;         ///< P10 and P90 of the cost: of the time, and of the price

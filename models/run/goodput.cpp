@@ -42,7 +42,7 @@ Interruptions combined(const Interruptions& a, const Interruptions& b) {
   const double rate_b = 1 / b.apart.value();
   const double rate = rate_a + rate_b;
   return {Seconds(1 / rate), (a.restart * rate_a + b.restart * rate_b) / rate,
-          (a.unbilled * rate_a + b.unbilled * rate_b) / rate};
+          (a.waiting * rate_a + b.waiting * rate_b) / rate};
 }
 
 Seconds checkpoint_interval(Seconds mean_time_between_failures, Seconds stall) {
@@ -71,18 +71,17 @@ LostTime expected_loss(Seconds productive, Seconds interval, const CheckpointTim
   const Seconds m = interruptions.apart;
   if (!(m > Seconds())) return lost;
   const Seconds segment = tau + stall;
-  const Seconds redo = interruptions.restart + drain;
+  const Seconds start = interruptions.restart - interruptions.waiting;
+  const Seconds redo = start + drain;
   const double hits = segments * std::expm1(bounded(segment / m));
   const Seconds after_hits = m * (hits * std::expm1(bounded(redo / m)));
-  const double restart_share = redo > Seconds() ? interruptions.restart / redo : 0;
-  lost.restarts = after_hits * restart_share;
-  lost.rework = m * hits - segment * segments + after_hits * (1 - restart_share);
-  lost.rework = std::max(lost.rework, Seconds());
+  const double start_share = redo > Seconds() ? start / redo : 0;
   lost.interruptions = hits * std::exp(bounded(redo / m));
-  if (interruptions.restart > Seconds()) {
-    lost.unbilled = lost.restarts * (interruptions.unbilled / interruptions.restart);
-  }
-  lost.deviation = Seconds(std::sqrt(segments * segment_variance(segment, redo, m)));
+  lost.waiting = interruptions.waiting * lost.interruptions;
+  lost.restarts = after_hits * start_share + lost.waiting;
+  lost.rework = m * hits - segment * segments + after_hits * (1 - start_share);
+  lost.rework = std::max(lost.rework, Seconds());
+  lost.deviation = Seconds(std::sqrt(segments * segment_variance(segment, interruptions.restart + drain, m)));
   return lost;
 }
 

@@ -9,8 +9,8 @@ namespace smplan {
 struct Interruptions {
   Seconds apart;    ///< mean time between two of the whole fleet; zero is never
   Seconds restart;  ///< mean time from the interruption to the first step after it
-  /// Of a restart, what the market does not bill.
-  Seconds unbilled;
+  /// Of a restart, the time without instances: nothing interrupts it, and it is not billed.
+  Seconds waiting;
 };
 /// Two sources at once: rates add, restarts are weighted by rate.
 Interruptions combined(const Interruptions& a, const Interruptions& b);
@@ -30,7 +30,7 @@ struct LostTime {
   Seconds checkpoints;  ///< stalls
   Seconds rework;       ///< steps done again
   Seconds restarts;
-  Seconds unbilled;          ///< of the restarts
+  Seconds waiting;           ///< of the restarts, without instances: not billed
   Seconds interval;          ///< between the ends of two saves; zero without checkpoints
   Seconds deviation;         ///< standard deviation of the sum
   double interruptions = 0;  ///< expected number
@@ -46,7 +46,8 @@ Seconds best_interval(Seconds productive, Seconds step, const CheckpointTimes& c
 
 /// Loss of a run that saves every `interval`; without checkpoints (nullptr) every interruption starts it anew.
 /// A save that has not drained is lost with the interruption, which costs `drain` more rework each (exact while
-/// saves drain within an interval and interruptions are rarer than intervals).
+/// saves drain within an interval and interruptions are rarer than intervals). A restart may be interrupted too, but
+/// not while it waits for instances.
 LostTime expected_loss(Seconds productive, Seconds interval, const CheckpointTimes* checkpoint,
                        const Interruptions& interruptions);
 

@@ -27,19 +27,21 @@ double price_sigma(const Price& price, double age_years, const Operations& opera
   return std::hypot(zones, drift * std::sqrt(std::max(0.0, age_years)));
 }
 
-std::string_view market_rule(Market market) {
+std::string_view market_rule(Market market, bool standing) {
   switch (market) {
     case Market::OnDemand:
       return {};
     case Market::Spot:
+      if (standing) return "spot: instances may be taken away at two minutes' notice";
       return "spot: waiting for capacity is not billed, instances may be taken away at two minutes' notice, and "
              "MaxWaitTimeInSeconds must cover the waits";
     case Market::CapacityBlock:
-      // A job's ResourceConfig names a training plan and no EC2 reservation. Source: botocore 1.44.5.
+      // A job's ResourceConfig names a training plan and no EC2 reservation. Source: botocore 1.44.8, which extends
+      // training plans too.
       return "capacity bought ahead, for SageMaker as a training plan (jobs cannot use EC2 capacity blocks): paid "
              "upfront, "
-             "whole days and 1, 2, 4 ... 64 instances whether used or not, and the instances go back 30 minutes before "
-             "the end";
+             "whole days and 1, 2, 4 ... 64 instances whether used or not, the instances go back 30 minutes before "
+             "the end, and a run that takes longer extends the plan where an extension is on offer";
     case Market::SavingsPlan:
       // The price list of Machine Learning Savings Plans has rates for Train usage types, none for TrSpt or plans.
       return "savings plan: the hourly commitment runs for one or three years, used or not; it lowers on-demand rates, "

@@ -33,7 +33,8 @@ Seconds paid_time(Market market, Seconds time, Seconds reclaim);
 /// prices that AWS sets move with the years, spot prices with the months. `age_years` is that of the price.
 double price_sigma(const Price& price, double age_years, const Operations& operations);
 
-/// What the reader has to know about buying so, one sentence; empty for on-demand.
-std::string_view market_rule(Market market);
+/// What the reader has to know about buying so, one sentence; empty for on-demand. `standing`: for a cluster, which is
+/// no training job.
+std::string_view market_rule(Market market, bool standing = false);
 
 }  // namespace smplan

@@ -96,17 +96,25 @@ TEST(ExpectedLoss, StaysFiniteWhereARunCanNeverEnd) {
   EXPECT_GT(lost.total(), days(1e9));
 }
 
+TEST(ExpectedLoss, GrowsWithTheWaitsInProportion) {
+  // Nothing interrupts a job that has no instances: evicted every hour for 300 days it waits 300 days an hour.
+  const CheckpointTimes saves{Bytes(1e12), Seconds(10), Seconds(), minutes(1)};
+  const LostTime lost = expected_loss(days(1), minutes(10), &saves, {hours(1), days(300) + minutes(5), days(300)});
+  EXPECT_NEAR(lost.waiting / (days(300) * lost.interruptions), 1, 1e-12);
+  EXPECT_LT(lost.interruptions, 30);
+}
+
 TEST(Interruptions, OfTwoSourcesAddTheirRates) {
   const Interruptions both = combined({hours(10), minutes(10), minutes(1)}, {hours(30), minutes(50), minutes(41)});
   EXPECT_NEAR(both.apart / hours(7.5), 1, 1e-12);
-  EXPECT_NEAR(both.restart / minutes(20), 1, 1e-12);   // three quarters of 10, one of 50
-  EXPECT_NEAR(both.unbilled / minutes(11), 1, 1e-12);  // three quarters of 1, one of 41
+  EXPECT_NEAR(both.restart / minutes(20), 1, 1e-12);  // three quarters of 10, one of 50
+  EXPECT_NEAR(both.waiting / minutes(11), 1, 1e-12);  // three quarters of 1, one of 41
   EXPECT_EQ(combined({}, {hours(1), minutes(1), Seconds()}).apart, hours(1));
 }
 
 struct SimulatedCase {
   const char* name;
-  double productive_h, interval_h, stall_s, drain_s, apart_h, restart_s;
+  double productive_h, interval_h, stall_s, drain_s, apart_h, restart_s, waiting_s = 0;
 };
 
 // Mean and deviation of thousands of simulated runs, event by event.
@@ -115,11 +123,10 @@ class Simulated : public testing::TestWithParam<SimulatedCase> {};
 TEST_P(Simulated, MeanIsWithinAPercentAndDeviationWithinFive) {
   const SimulatedCase& c = GetParam();
   const CheckpointTimes saves{Bytes(1e12), Seconds(c.stall_s), Seconds(c.drain_s), Seconds()};
-  const Interruptions failures{hours(c.apart_h), Seconds(c.restart_s), Seconds()};
+  const Interruptions failures{hours(c.apart_h), Seconds(c.restart_s), Seconds(c.waiting_s)};
   const Seconds productive = hours(c.productive_h);
   const LostTime lost = expected_loss(productive, hours(c.interval_h), &saves, failures);
-  const test::SimulatedRuns runs =
-      test::simulate_runs(productive, hours(c.interval_h), saves, failures, Seconds(c.restart_s), 4000);
+  const test::SimulatedRuns runs = test::simulate_runs(productive, hours(c.interval_h), saves, failures, 4000);
   EXPECT_NEAR(productive.value() + lost.total().value(), runs.mean.value(), 0.01 * runs.mean.value());
   EXPECT_NEAR(lost.deviation.value(), runs.deviation.value(), 0.05 * runs.deviation.value());
   EXPECT_NEAR(lost.interruptions, runs.interruptions,
@@ -131,7 +138,9 @@ INSTANTIATE_TEST_SUITE_P(Fleets, Simulated,
                                          SimulatedCase{"opt_175b", 792, 1.5, 60, 300, 16, 3600},
                                          SimulatedCase{"long_drain", 500, 2, 5, 1800, 30, 900},
                                          SimulatedCase{"last_interval_is_short", 100, 7, 30, 60, 50, 900},
-                                         SimulatedCase{"restless", 200, 0.5, 60, 0, 4, 1200}),
+                                         SimulatedCase{"restless", 200, 0.5, 60, 0, 4, 1200},
+                                         SimulatedCase{"waits_as_long_as_it_runs", 900, 1, 30, 60, 24, 87000, 86400},
+                                         SimulatedCase{"waits_for_weeks", 900, 1, 30, 60, 12, 1210200, 1209600}),
                          [](const auto& test) { return test.param.name; });
 
 TEST(Simulated, TwoSourcesWithUnlikeRestartsActAsTheirMean) {
@@ -141,8 +150,7 @@ TEST(Simulated, TwoSourcesWithUnlikeRestartsActAsTheirMean) {
   const Interruptions both = combined(hardware, spot);
   const LostTime lost = expected_loss(days(20), hours(1), &saves, both);
   // Each interruption draws its source in the simulation.
-  const test::SimulatedRuns runs =
-      test::simulate_runs(days(20), hours(1), saves, hardware, hardware.restart, 4000, &spot);
+  const test::SimulatedRuns runs = test::simulate_runs(days(20), hours(1), saves, hardware, 4000, &spot);
   EXPECT_NEAR((days(20) + lost.total()).value(), runs.mean.value(), 0.01 * runs.mean.value());
 }
 
@@ -205,8 +213,7 @@ TEST(Spread, CoversSimulatedRunsWithAnUncertainStep) {
   const Interruptions failures{days(2), minutes(20), Seconds()};
   const LostTime lost = expected_loss(days(20), hours(2), &saves, failures);
   const Spread spread = run_spread(step, days(20) + lost.total(), lost.deviation);
-  const test::SimulatedRuns runs =
-      test::simulate_runs(days(20), hours(2), saves, failures, failures.restart, 4000, nullptr, kSigma);
+  const test::SimulatedRuns runs = test::simulate_runs(days(20), hours(2), saves, failures, 4000, nullptr, kSigma);
   EXPECT_NEAR(runs.part_within(spread.at(0.1)), 0.1, 0.02);
   EXPECT_NEAR(runs.part_within(spread.at(0.5)), 0.5, 0.03);
   EXPECT_NEAR(runs.part_within(spread.at(0.9)), 0.9, 0.02);

@@ -23,14 +23,15 @@ struct SimulatedRuns {
 };
 
 /// One run: work until the next save or interruption, whichever is first. An interruption goes back to the last
-/// save that had drained by then; restarts can be interrupted too. Knows nothing of the formulas.
+/// save that had drained by then; restarts can be interrupted too, but not while they wait for instances. Knows nothing
+/// of the formulas.
 class RunSimulation {
  public:
-  RunSimulation(double work, double interval, const CheckpointTimes& saves, double apart, double restart,
+  RunSimulation(double work, double interval, const CheckpointTimes& saves, const Interruptions& first,
                 const Interruptions* second, std::uint64_t seed)
       : work_(work), interval_(interval), stall_(saves.stall.value()), drain_(saves.drain.value()), random_(seed) {
-    sources_.push_back({apart, restart});
-    if (second != nullptr) sources_.push_back({second->apart.value(), second->restart.value()});
+    sources_.push_back(first);
+    if (second != nullptr) sources_.push_back(*second);
   }
 
   struct Outcome {
@@ -54,9 +55,6 @@ class RunSimulation {
   }
 
  private:
-  struct Source {
-    double apart, restart;
-  };
   struct Save {
     double safe_at, done;
   };
@@ -67,7 +65,7 @@ class RunSimulation {
   void draw() {
     next_ = INFINITY;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
-      const double at = now_ + exponential(sources_[i].apart);
+      const double at = now_ + exponential(sources_[i].apart.value());
       if (at < next_) {
         next_ = at;
         source_ = i;
@@ -86,8 +84,9 @@ class RunSimulation {
     double back = 0;
     do {
       ++interruptions_;
-      now_ = next_;
-      back = now_ + sources_[source_].restart;
+      const Interruptions& hit = sources_[source_];
+      now_ = next_ + hit.waiting.value();
+      back = now_ + (hit.restart - hit.waiting).value();
       draw();
     } while (next_ < back);
     now_ = back;
@@ -95,7 +94,7 @@ class RunSimulation {
   }
 
   double work_, interval_, stall_, drain_;
-  std::vector<Source> sources_;
+  std::vector<Interruptions> sources_;
   std::mt19937_64 random_;
   double now_ = 0, done_ = 0, next_ = 0, interruptions_ = 0;
   std::size_t source_ = 0;
@@ -105,14 +104,14 @@ class RunSimulation {
 /// `runs` runs of seeds 1, 2, ...; `sigma` scatters the step time of each log-normally (stratified, so that the
 /// quantiles are those of the distribution).
 inline SimulatedRuns simulate_runs(Seconds productive, Seconds interval, const CheckpointTimes& saves,
-                                   const Interruptions& failures, Seconds restart, int runs,
-                                   const Interruptions* second = nullptr, double sigma = 0) {
+                                   const Interruptions& failures, int runs, const Interruptions* second = nullptr,
+                                   double sigma = 0) {
   SimulatedRuns out;
   double sum = 0, squares = 0;
   for (int i = 0; i < runs; ++i) {
     const double error = sigma > 0 ? std::exp(sigma * normal_quantile((i + 0.5) / runs)) : 1;
-    RunSimulation simulation(productive.value() * error, interval.value(), saves, failures.apart.value(),
-                             restart.value(), second, static_cast<std::uint64_t>(i) + 1);
+    RunSimulation simulation(productive.value() * error, interval.value(), saves, failures, second,
+                             static_cast<std::uint64_t>(i) + 1);
     const RunSimulation::Outcome one = simulation.run();
     out.times.push_back(one.time);
     out.interruptions += one.interruptions / runs;
