@@ -197,7 +197,7 @@ StepEstimate estimate_step(const Workload& workload, const Strategy& strategy, c
 
 std::span<const StepPart> step_parts() {
   using C = StepComponents;
-  static constexpr std::array<StepPart, 15> kParts{
+  static constexpr std::array<StepPart, 16> kParts{
       {{"compute", "matrix products", &C::compute},
        {"attention", "attention", &C::attention},
        {"elementwise", "memory-bound kernels", &C::elementwise},
@@ -212,7 +212,8 @@ std::span<const StepPart> step_parts() {
        {"optimizer", "optimizer step", &C::optimizer},
        {"offload", "offload transfers", &C::offload},
        {"straggler", "waiting for the slowest rank", &C::straggler},
-       {"reference", "passes without gradients", &C::reference}}};
+       {"reference", "passes without gradients", &C::reference},
+       {"input", "waiting for data", &C::input}}};
   return kParts;
 }
 
@@ -232,6 +233,20 @@ std::string_view bottleneck(const StepEstimate& estimate) {
     if (estimate.components.*part.time > estimate.components.*worst->time) worst = &part;
   }
   return estimate.components.*worst->time > 0.1 * estimate.time() ? worst->words : parts[0].words;
+}
+
+void wait_for_input(StepEstimate& estimate, Seconds least) {
+  const Seconds before = estimate.time();
+  if (!(before > Seconds()) || before >= least) return;
+  estimate.components.input = least - before;
+  estimate.p10 = std::max(estimate.p10, least);
+  estimate.p90 = std::max(estimate.p90, least);
+  const double slower = before / least;
+  estimate.tokens_per_s *= slower;
+  estimate.tokens_per_s_per_gpu *= slower;
+  estimate.model_flops_per_gpu = estimate.model_flops_per_gpu * slower;
+  estimate.mfu *= slower;
+  estimate.hfu *= slower;
 }
 
 }  // namespace smplan

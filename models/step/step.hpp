@@ -33,9 +33,10 @@ struct StepComponents {
   Seconds offload;    ///< host and NVMe transfers that compute does not hide
   Seconds straggler;  ///< waiting for the slowest rank
   Seconds reference;  ///< passes without gradients: of a reference, a teacher, or of the trained model itself
+  Seconds input;      ///< waiting for data that comes slower than the devices take it: wait_for_input()
   [[nodiscard]] Seconds total() const {
     return compute + attention + elementwise + recompute + host + tensor_comm + context_comm + expert_comm +
-           pipeline_comm + pipeline_bubble + data_comm + optimizer + offload + reference + straggler;
+           pipeline_comm + pipeline_bubble + data_comm + optimizer + offload + reference + straggler + input;
   }
   friend bool operator==(const StepComponents&, const StepComponents&) = default;
 };
@@ -88,5 +89,9 @@ StepEstimate estimate_step(const Workload& workload, const Strategy& strategy, c
 
 /// The component that costs most besides matrix products, in words for people.
 std::string_view bottleneck(const StepEstimate& estimate);
+
+/// Makes the step as long as its data takes to come, `least`; nothing where it is as long already. Its rates and its
+/// interval follow.
+void wait_for_input(StepEstimate& estimate, Seconds least);
 
 }  // namespace smplan

@@ -1,6 +1,7 @@
 #include "planner/search/group.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -122,6 +123,10 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
   set_interval(plan.step, stack, plan.unmeasured.size(), request.program);
   plan.cost = group_cost(group, stack, plan.step);
+  if (plan.cost.input && plan.cost.input->needed > plan.cost.input->delivered) {
+    const double steps = std::ceil(group.workload->tokens / group.workload->tokens_per_step());
+    wait_for_input(plan.step, plan.cost.productive / steps);
+  }
   plan.price = group.price;
   plan.on_demand = group.on_demand;
   plan.warnings = plan_warnings(request, plan);

@@ -341,5 +341,25 @@ TEST(Bottleneck, IsMatrixProductsUnlessSomethingTakesATenth) {
   EXPECT_EQ(bottleneck(e), "tensor-parallel communication");
 }
 
+TEST(WaitForInput, MakesTheStepAsLongAsItsData) {
+  StepEstimate e;
+  e.components.compute = Seconds(2);
+  e.p10 = Seconds(1.5);
+  e.p90 = Seconds(3);
+  e.tokens_per_s = 1000;
+  e.mfu = 0.4;
+  StepEstimate fed = e;
+  wait_for_input(fed, Seconds(2));
+  EXPECT_EQ(fed.components, e.components) << "data that comes as fast costs nothing";
+  wait_for_input(e, Seconds(8));
+  EXPECT_EQ(e.time(), Seconds(8));
+  EXPECT_EQ(e.components.input, Seconds(6));
+  EXPECT_EQ(bottleneck(e), "waiting for data");
+  EXPECT_DOUBLE_EQ(e.tokens_per_s, 250);
+  EXPECT_DOUBLE_EQ(e.mfu, 0.1);
+  EXPECT_EQ(e.p10, Seconds(8)) << "no step is shorter than its data takes";
+  EXPECT_EQ(e.p90, Seconds(8));
+}
+
 }  // namespace
 }  // namespace smplan
