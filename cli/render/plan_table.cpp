@@ -102,7 +102,11 @@ std::string hardware(const Plan& plan) { return fmt::format("{} x {}", plan.inst
 
 std::string quotas(const Plan& plan, const PlanRequest& request, const Style& style) {
   const std::string words = quota_words(quota_needs(request, plan));
-  return words.empty() ? std::string() : labelled("Quota: ", words, style);
+  std::string text;
+  if (!words.empty()) text = labelled("Quota: ", words + "; ask under Service Quotas", style);
+  const std::string capacity = capacity_words(plan);
+  if (!capacity.empty()) text += labelled("Supply:", capacity, style);
+  return text;
 }
 
 std::string chances(const Plan& plan, const PlanRequest& request) {

@@ -15,7 +15,6 @@ namespace {
 /// Published large runs reach 30 to 55 % (Narayanan et al. 2021, table 1; Llama 3, Dubey et al. 2024,
 /// table 4); below half of the low end the hardware mostly waits.
 constexpr double kLowMfu = 0.15;
-constexpr double kDaysPerYear = 365;
 
 void warn_of_price(const PlanRequest& request, const Price& price, std::vector<std::string>& out) {
   if (price.basis == PriceBasis::Derived) {
@@ -47,7 +46,13 @@ void warn_of_strategy(const PlanRequest& request, const Plan& plan, std::vector<
                               devices - used, devices, plan.instance->name));
   }
   if (plan.strategy.collectives == Collectives::Smddp) {
-    out.emplace_back("SMDDP is priced as NCCL: no measured run tells them apart, and an advantage is not assumed");
+    out.emplace_back(
+        "SMDDP is priced as NCCL: no measured run tells them apart, an advantage is not assumed, and the interval is "
+        "wider "
+        "for it");
+  }
+  if (!request[Dimension::Schedule].any() && plan.strategy.pipeline_parallel == 1) {
+    out.emplace_back("--schedule has no effect: this plan has no pipeline, which --pp asks for");
   }
   if (is_on(plan.strategy.execution.pure_half)) {
     out.push_back(
@@ -89,15 +94,8 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
     out.push_back(fmt::format("no {} price of {} in {}: cost is not known", to_string(plan.market), plan.instance->name,
                               request.region));
   }
-  const std::string_view rule = market_rule(plan.market);
+  const std::string_view rule = market_rule(plan.market, plan.cost.standing);
   if (!rule.empty()) out.emplace_back(rule);
-  if (plan.market == Market::SavingsPlan && plan.price != nullptr) {
-    const Usd year = plan.cost.hourly * days(kDaysPerYear);
-    out.push_back(
-        fmt::format("a year of the commitment is {}, of which this run uses {}: cheaper than on-demand only if "
-                    "other jobs use the rest",
-                    format_usd(year), format_percent(plan.cost.bill.total() / year)));
-  }
   if (plan.cost.unsafe) out.emplace_back("nothing is saved: spot capacity taken away means starting anew");
   if (plan.cost.input && !(plan.cost.input->keeps_fed() && plan.cost.input->fits_disk)) {
     out.push_back(explain_input(*plan.cost.input, *request.run.data));

@@ -25,7 +25,7 @@ enum class RejectionReason {
   Headroom,
   OutOfMemoryRisk,  ///< fits, but runs out more often than the request allows
   Hourly,
-  Practice,          ///< what no engineer starts unasked: fleets over TCP, fleets of scarce types on spot
+  WithoutEfa,        ///< several instances over TCP, which no engineer starts unasked where others have EFA
   TrainingPlan,      ///< more instances than one training plan on offer has
   NoCheckpoints,     ///< long, on spot capacity, and nothing is saved
   TrainingPlanDays,  ///< longer than one training plan on offer lasts

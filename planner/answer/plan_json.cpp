@@ -332,6 +332,8 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   out["goodput"] = number(p.cost.goodput);
   out["operation"] = operation_json(r, p);
   out["quotas"] = quotas_json(r, p);
+  const std::string capacity = capacity_words(p);
+  out["capacity"] = capacity.empty() ? Json(nullptr) : Json(capacity);
   out["cost"] = cost_json(r, p);
   out["bottleneck"] = std::string(bottleneck(p.step));
   out["unmeasured"] = p.unmeasured;

@@ -25,4 +25,8 @@ std::vector<QuotaNeed> quota_needs(const PlanRequest& request, const Plan& plan)
 /// `"ml.p5.48xlarge for training job usage" 8 (a new account has 0)`, one after the other; empty for none.
 std::string quota_words(const std::vector<QuotaNeed>& needs);
 
+/// What is not sure of the plan's instances, or was bought with them: spot and scarce types may never start, a training
+/// plan and a savings plan are paid whether used or not. Empty where nothing is to be said, as of a standing cluster.
+std::string capacity_words(const Plan& plan);
+
 }  // namespace smplan

@@ -50,6 +50,7 @@ std::vector<std::string> traits(const Workload& w, const Strategy& s, const Clus
   };
   add(s.tensor_parallel > 1, "tensor parallelism");
   add(s.pipeline_parallel > 1, "pipeline parallelism");
+  add(s.collectives == Collectives::Smddp, "SMDDP");
   add(s.context_parallel > 1, "context parallelism");
   add(s.expert_parallel > 1, "expert parallelism");
   add(w.architecture.has_state_mixer(), w.architecture.state.delta_rule ? "the gated delta rule" : "state mixers");

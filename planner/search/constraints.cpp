@@ -26,8 +26,8 @@ std::string_view to_string(RejectionReason reason) {
       return "oom_probability";
     case RejectionReason::Hourly:
       return "max_hourly";
-    case RejectionReason::Practice:
-      return "practice";
+    case RejectionReason::WithoutEfa:
+      return "without_efa";
     case RejectionReason::TrainingPlan:
       return "training_plan";
     case RejectionReason::NoCheckpoints:
@@ -64,8 +64,7 @@ std::optional<RejectionReason> fleet_rejection(const PlanRequest& request, const
     const bool by_tcp = instance.network.kind != NetworkKind::Efa;
     const bool has_efa = std::any_of(request.instances.begin(), request.instances.end(),
                                      [](const InstanceType* i) { return i->network.kind == NetworkKind::Efa; });
-    if (by_tcp && has_efa) return RejectionReason::Practice;
-    if (market == Market::Spot && instance.is_scarce()) return RejectionReason::Practice;
+    if (by_tcp && has_efa) return RejectionReason::WithoutEfa;
   }
   // UltraServers are sold by the server, not by the block.
   const bool too_large = market == Market::CapacityBlock && instance.sold_in.empty() && count > kMostPlanInstances;
@@ -133,7 +132,7 @@ std::string shortfall(const Rejection& r) {
     case RejectionReason::Divisibility:
     case RejectionReason::Unsupported:
     case RejectionReason::Topology:
-    case RejectionReason::Practice:
+    case RejectionReason::WithoutEfa:
     case RejectionReason::TrainingPlan:
       return {};
   }

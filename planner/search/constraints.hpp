@@ -19,8 +19,8 @@ bool has_run_limits(const PlanRequest& request);
 /// asked for), in that order. The hourly limit does not depend on the strategy: hourly_rejection.
 std::optional<Rejection> limit_rejection(const PlanRequest& request, const RunCost& cost);
 /// What is wrong with a fleet whatever its strategy: more instances than one training plan on offer has; and, where the
-/// request leaves the types open, what the rules of `check` warn of (C033, C120): several instances that talk over TCP
-/// while others have EFA, several scarce ones on spot.
+/// request leaves the types open, what C120 of `check` warns of: several instances that talk over TCP while others have
+/// EFA.
 std::optional<RejectionReason> fleet_rejection(const PlanRequest& request, const InstanceType& instance, Market market,
                                                std::int32_t count);
 std::optional<Rejection> hourly_rejection(const PlanRequest& request, UsdPerSecond hourly);

@@ -127,6 +127,8 @@ std::optional<std::map<std::string, std::string>> complaints_about_best(const Re
       if (finding.rule == "C211" && by_tool) continue;
       // The ARN of a training plan is known once it is bought.
       if (finding.rule == "C211" && plan.market == Market::CapacityBlock) continue;
+      // Spot was asked for, and the plan says that it may never start.
+      if (finding.rule == "C033" && spot) continue;
       // No image with kernels for Volta is patched any more: CUDA 13 dropped it.
       if (finding.rule == "C073" && plan.instance->accelerator.starts_with("V100")) continue;
       complaints[std::string(finding.rule)] = fmt::format("{} x {} {}: {}", plan.instance_count, plan.instance->name,

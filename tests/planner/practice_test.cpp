@@ -2,6 +2,7 @@
 #include <string>
 
 #include "fixtures.hpp"
+#include "planner/answer/quotas.hpp"
 #include "planner/search/estimate.hpp"
 
 // What practitioners hold for good practice, as plans must show it.
@@ -187,6 +188,63 @@ TEST(Practice, DataThatStreamsTooSlowlyIsMounted) {
   EXPECT_EQ(images.plans[0].cost.input->mode, InputMode::FsxLustre);
   EXPECT_EQ(images.plans[0].cost.input->reason, InputReason::KeepsFed);
   EXPECT_TRUE(images.plans[0].cost.input->keeps_fed());
+}
+
+TEST(Practice, ATrainingPlanStaysPaidAndIsExtended) {
+  RequestSpec spec = spec_of("llama-2-7b", "ml.p5.48xlarge", "4");
+  spec.market = "training-plan";
+  spec.tokens = "100B";
+  const PlanSet set = best_of(spec);
+  ASSERT_FALSE(set.plans.empty());
+  const Plan& p = set.plans[0];
+  const RunCost& c = p.cost;
+  EXPECT_GE(c.reserved, c.time_to_train());
+  EXPECT_LT(c.reserved, c.time_to_train() + days(1.1));
+  EXPECT_NEAR(c.bill.compute.value() + c.bill.startup.value() + c.bill.checkpoints.value() + c.bill.rework.value() +
+                  c.bill.restarts.value() + c.bill.idle.value(),
+              (p.price->rate * 4.0 * c.reserved).value(), 1e-6 * c.total().value());
+  // A run that ends sooner costs what was bought: only the price itself may be lower.
+  const double sooner = c.spread.at(0.1) / c.time_to_train();
+  EXPECT_LT(sooner, 0.9);
+  EXPECT_GT(c.low.value(), 0.95 * c.total().value() * (1 - 0.25)) << "the price's spread alone";
+  EXPECT_GT(c.high, c.total());
+  EXPECT_NE(capacity_words(p).find("days of 4 instances, paid whether used or not"), std::string::npos);
+}
+
+TEST(Practice, SpotSaysThatItMayNeverStartAndIsNotHidden) {
+  RequestSpec spec = spec_of("llama-2-7b", "", "");
+  spec.instances.reset();
+  spec.count.reset();
+  spec.market = "spot";
+  spec.tokens = "100B";
+  const PlanSet open = best_of(spec);
+  ASSERT_FALSE(open.plans.empty());
+  EXPECT_NE(capacity_words(open.plans[0]).find("may never start"), std::string::npos);
+  spec.instances = "ml.p5.48xlarge";
+  const PlanSet named = best_of(spec);
+  ASSERT_FALSE(named.plans.empty());
+  EXPECT_LE(open.plans[0].cost.total(), named.plans[0].cost.total()) << "what is named is among all";
+}
+
+TEST(Practice, AScheduleWithoutAPipelineSaysSo) {
+  RequestSpec spec = spec_of("gpt2", "ml.g5.xlarge", "1");
+  spec.tokens = "1B";
+  spec[Dimension::Schedule] = "1f1b";
+  const PlanSet set = best_of(spec);
+  ASSERT_FALSE(set.plans.empty());
+  std::string all;
+  for (const std::string& warning : set.plans[0].warnings) all += warning + "\n";
+  EXPECT_NE(all.find("--schedule has no effect"), std::string::npos) << all;
+}
+
+TEST(Practice, AFrameworkWithoutBf16TakesItsOwnFormat) {
+  RequestSpec spec = spec_of("bert-large", "ml.g5.xlarge", "1");
+  spec.tokens = "1B";
+  spec.stack = "parameter-server";
+  const auto request = resolve(spec, test::catalog(), std::nullopt);
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_EQ(request->workload.precision, Precision::Fp32);
+  EXPECT_FALSE(request->precision_defaulted);
 }
 
 }  // namespace

@@ -112,9 +112,13 @@ void no_slack(const CheckInput& in, Report& report) {
 
 void spot_multi_node(const CheckInput& in, Report& report) {
   if (!any_spot(in.job)) return;
+  // Who exported a plan on spot was told.
+  const auto is_of_spot = [](const Change& change) { return change.name == "spot"; };
+  const bool planned = in.drift != nullptr && std::none_of(in.drift->begin(), in.drift->end(), is_of_spot);
   for (const Machines& m : in.machines) {
     if (m.type && m.count && *m.count > 1 && m.instance != nullptr && m.instance->is_scarce()) {
-      report.at(in.job.spot, {count_text(*m.count), *m.type});
+      Finding& finding = report.at(in.job.spot, {count_text(*m.count), *m.type});
+      if (planned) finding.severity = Severity::Info;
     }
   }
 }
@@ -187,7 +191,9 @@ constexpr Rule kTimeRules[] = {
      "wait and runtime are both {} s: no time is left to wait for capacity or to repeat lost work",
      "make the wait 1.5 to 2 times the runtime", kJudgement, kSubmitted, Need::Nothing, no_slack},
     {"C033", Severity::Warning, "Several scarce instances on spot",
-     "spot with more than one instance of a type for training at scale (devices behind a switch or NeuronLink)",
+     "spot with more than one instance of a type for training at scale (devices behind a switch or NeuronLink; a note "
+     "where "
+     "the plan beside the job says so)",
      "{} x {} on spot: one reclaimed instance stops all, and together they are rarely free",
      "use a training plan or on-demand instances", kJudgement, kSubmitted, Need::Nothing, spot_multi_node},
     {"C034", Severity::Error, "Spot with a warm pool", "instances are to be kept alive and are spot",
