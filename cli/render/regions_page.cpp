@@ -18,11 +18,11 @@ std::string upper(std::string_view text) {
   return out;
 }
 
-/// The total, and that few types could be compared.
+/// The total, that few types could be compared, and that it takes longer than the others may.
 std::string cell_text(const RegionCell& cell) {
   if (!cell.plan) return cell.why_not;
-  const std::string total = format_usd(cell.plan->cost.total());
-  return cell.types_priced < cell.types_orderable ? total + "*" : total;
+  return format_usd(cell.plan->cost.total()) + (cell.types_priced < cell.types_orderable ? "*" : "") +
+         (cell.late ? "+" : "");
 }
 
 }  // namespace
@@ -55,11 +55,17 @@ std::string regions_text(const RegionAnswer& answer, const Style& style) {
   std::string text;
   if (answer.request) text += labelled("Work:", work(*answer.request), style) + '\n';
   text += render_text(regions_listing(answer).table, style) + '\n';
-  const bool few = std::any_of(answer.rows.begin(), answer.rows.end(), [](const RegionRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [](const RegionCell& cell) { return cell.plan && cell.types_priced < cell.types_orderable; });
-  });
-  if (few) {
+  const auto any = [&](const auto& is) {
+    return std::any_of(answer.rows.begin(), answer.rows.end(),
+                       [&](const RegionRow& row) { return std::any_of(row.cells.begin(), row.cells.end(), is); });
+  };
+  if (any([](const RegionCell& cell) { return cell.late; })) {
+    text += labelled("Note:",
+                     fmt::format("+ takes longer than {}, in which nothing there ends: it stands behind what does",
+                                 format_duration(answer.horizon)),
+                     style);
+  }
+  if (any([](const RegionCell& cell) { return cell.plan && cell.types_priced < cell.types_orderable; })) {
     text += labelled(
         "Note:", "* is the best of the types that have a price there, which are not all that can be ordered", style);
   }

@@ -72,11 +72,13 @@ class Comparison {
       if (!refusal_) refusal_ = request.error();
       return out;
     }
+    horizon_ = request->horizon;
     out.types_priced = request->types_priced;
     out.types_orderable = request->types_orderable;
     PlanSet set = search(*request, catalog_, options_);
     if (!set.plans.empty()) {
       out.plan = std::move(set.plans.front());
+      out.late = out.plan->cost.time_to_train() > request->horizon;
     } else {
       out.why_not = set.nearest_miss ? std::string(to_string(set.nearest_miss->rejection.reason)) : "nothing fits";
       std::replace(out.why_not.begin(), out.why_not.end(), '_', ' ');
@@ -84,6 +86,8 @@ class Comparison {
     valid_ = true;
     return out;
   }
+
+  [[nodiscard]] Seconds horizon() const { return horizon_; }
 
   /// What every cell was refused for; nullopt where one was searched.
   [[nodiscard]] std::optional<Diagnostics> refusal() const { return valid_ ? std::nullopt : refusal_; }
@@ -94,8 +98,15 @@ class Comparison {
   std::optional<Instant> now_;
   const SearchOptions& options_;
   std::optional<Diagnostics> refusal_;
+  Seconds horizon_;
   bool valid_ = false;
 };
+
+/// A plan that ends in time goes before one that does not, a cheaper one before a dearer one.
+bool goes_before(const RegionCell& a, const RegionCell& b) {
+  if (a.late != b.late) return b.late;
+  return a.plan->cost.total() < b.plan->cost.total();
+}
 
 Json cell_row(const std::string& region, const RegionCell& cell) {
   Json row;
@@ -109,6 +120,7 @@ Json cell_row(const std::string& region, const RegionCell& cell) {
   row["stack"] = there ? Json(cell.plan->stack->id) : Json(nullptr);
   row["strategy"] = there ? Json(to_string(cell.plan->strategy)) : Json(nullptr);
   row["time_to_train_s"] = there ? Json(cell.plan->cost.time_to_train().value()) : Json(nullptr);
+  row["within_horizon"] = there ? Json(!cell.late) : Json(nullptr);
   row["total_usd"] = there ? Json(cell.plan->cost.total().value()) : Json(nullptr);
   row["total_usd_p10"] = there ? Json(cell.plan->cost.low.value()) : Json(nullptr);
   row["total_usd_p90"] = there ? Json(cell.plan->cost.high.value()) : Json(nullptr);
@@ -124,7 +136,7 @@ Json cell_row(const std::string& region, const RegionCell& cell) {
 const RegionCell* RegionRow::cheapest() const {
   const RegionCell* best = nullptr;
   for (const RegionCell& cell : cells) {
-    if (cell.plan && (best == nullptr || cell.plan->cost.total() < best->plan->cost.total())) best = &cell;
+    if (cell.plan && (best == nullptr || goes_before(cell, *best))) best = &cell;
   }
   return best;
 }
@@ -152,8 +164,9 @@ Result<RegionAnswer> compare_regions(const RequestSpec& spec, const Catalog& cat
     const RegionCell* left = a.cheapest();
     const RegionCell* right = b.cheapest();
     if (left == nullptr || right == nullptr) return left != nullptr && right == nullptr;
-    return left->plan->cost.total() < right->plan->cost.total();
+    return goes_before(*left, *right);
   });
+  out.horizon = comparison.horizon();
   if (out.rows.empty() || out.rows.front().cheapest() == nullptr) return out;
   RequestSpec best = spec;
   best.region = out.rows.front().region;

@@ -13,6 +13,7 @@ namespace smplan {
 struct RegionCell {
   Market market = Market::OnDemand;
   std::optional<Plan> plan;
+  bool late = false;              ///< nothing there ends within the answer's horizon: the plan is of a wider one
   std::string why_not;            ///< where there is no plan
   std::int32_t types_priced = 0;  ///< of types_orderable: types that were compared
   std::int32_t types_orderable = 0;
@@ -22,14 +23,15 @@ struct RegionRow {
   std::string region;
   std::vector<RegionCell> cells;  ///< one for each market of the answer, in its order
 
-  /// The cheapest cell with a plan; nullptr if none has.
+  /// The cheapest cell with a plan that ends within the horizon, else the cheapest of all; nullptr if none has a plan.
   [[nodiscard]] const RegionCell* cheapest() const;
 };
 
 /// The same work in every region, market by market.
 struct RegionAnswer {
   std::vector<Market> markets;
-  std::vector<RegionRow> rows;         ///< cheapest first; regions without a plan behind, by name
+  Seconds horizon;                     ///< the deadline, else the days of one training job: the same for all cells
+  std::vector<RegionRow> rows;         ///< cheapest first; behind those that are late, then regions without a plan
   std::vector<std::string> unpriced;   ///< regions that AWS has and the catalog has no price of
   std::optional<PlanRequest> request;  ///< of the cheapest cell; nullopt where no cell has a plan
 };

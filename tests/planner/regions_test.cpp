@@ -71,6 +71,26 @@ TEST(Regions, TheCheapestComesFirstAndThoseWithoutAPlanLast) {
   EXPECT_GT(last, 0);
 }
 
+TEST(Regions, KeepOneTimeAndPutWhatIsLaterBehind) {
+  RequestSpec spec = small();
+  spec.tokens = "200B";
+  spec.count = "1..4";
+  spec.market = "on-demand";
+  const auto answer = compare_regions(spec, test::catalog());
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->horizon, days(kMaxJobDays));
+  bool late = false;
+  for (const RegionRow& row : answer->rows) {
+    for (const RegionCell& c : row.cells) {
+      if (c.plan) EXPECT_EQ(c.late, c.plan->cost.time_to_train() > answer->horizon) << row.region;
+    }
+    const RegionCell* best = row.cheapest();
+    if (best == nullptr) continue;
+    EXPECT_GE(best->late, late) << row.region << ": none in time behind one that is not";
+    late = best->late;
+  }
+}
+
 TEST(Regions, WithoutAPriceSaySo) {
   const auto answer = compare_regions(small(), test::catalog());
   ASSERT_TRUE(answer) << to_string(answer.error());
