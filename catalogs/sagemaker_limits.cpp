@@ -121,6 +121,7 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   };
   list("training_types", limits.training_types);
   list("cluster_types", limits.cluster_types);
+  list("regions", limits.regions);
   list("estimator_base", limits.estimator_base);
   list("distribution", limits.distribution);
   list("torchrun_versions", limits.torchrun_versions);

@@ -69,6 +69,7 @@ struct SagemakerLimits {
   std::vector<RequestField> fields;
   std::vector<std::string> training_types;  ///< sorted
   std::vector<std::string> cluster_types;   ///< of HyperPod, sorted
+  std::vector<std::string> regions;         ///< that have SageMaker
   std::vector<std::string> estimator_base;
   std::vector<ArgumentNeed> estimator_needs;
   std::vector<EstimatorClass> estimator_classes;

@@ -1,5 +1,7 @@
 #include "cli/stated_prices.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/json_reader.hpp"
@@ -16,7 +18,7 @@ constexpr double kMostDiscount = 0.95;
 
 struct StatedPrice {
   std::string type;
-  std::string region;  ///< empty: everywhere
+  std::string region;  ///< empty: wherever the type is
   Market market = Market::OnDemand;
   double usd_per_hour = 0;
 };
@@ -54,6 +56,11 @@ std::optional<StatedPrice> read_stated(std::string_view text, const Catalog& cat
     return std::nullopt;
   }
   price.usd_per_hour = usd->value();
+  if (!(price.usd_per_hour > 0)) {
+    out.push_back({"out-of-range", "--price",
+                   fmt::format("'{}': a price above 0 is wanted, nothing costs nothing", text), std::string(kForm)});
+    return std::nullopt;
+  }
   if (slash == std::string_view::npos) return price;
   const std::string word(trim(figure.substr(slash + 1)));
   const auto market = market_from(lower_case(word));
@@ -63,6 +70,19 @@ std::optional<StatedPrice> read_stated(std::string_view text, const Catalog& cat
   }
   price.market = *market;
   return price;
+}
+
+/// Where AWS offers the type, or sells it in any market; everywhere where neither is known.
+std::vector<std::string> regions_of(const std::string& type, const Catalog& catalog) {
+  std::set<std::string> regions;
+  if (const InstanceType* known = catalog.find_instance(type)) {
+    regions.insert(known->regions.begin(), known->regions.end());
+  }
+  for (const Price& p : catalog.prices()) {
+    if (p.instance == type) regions.insert(p.region);
+  }
+  if (regions.empty()) return known_regions(catalog);
+  return {regions.begin(), regions.end()};
 }
 
 Json row(const std::string& type, const std::string& region, Market market, double usd_per_hour) {
@@ -121,12 +141,19 @@ void merge_stated_prices(Catalog& catalog, const StatedPrices& stated, Diagnosti
   if (stated.discount) merge_discount(catalog, *stated.discount, out);
   const std::string newest = newest_price(catalog);
   Json rows = Json::array();
+  std::set<std::string> seen;
   for (const std::string& list : stated.prices) {
     for (const std::string_view entry : split_list(list, "--price", out)) {
       const std::optional<StatedPrice> price = read_stated(entry, catalog, out);
       if (!price) continue;
+      const std::string what = fmt::format("{}@{}/{}", price->type, price->region, to_string(price->market));
+      if (!seen.insert(what).second) {
+        out.push_back({"duplicate", "--price", fmt::format("'{}' states a price that is stated already", entry),
+                       "give each type, region and market one price"});
+        continue;
+      }
       const std::vector<std::string> regions =
-          price->region.empty() ? known_regions(catalog) : std::vector<std::string>{price->region};
+          price->region.empty() ? regions_of(price->type, catalog) : std::vector<std::string>{price->region};
       for (const std::string& region : regions) {
         Json one = row(price->type, region, price->market, price->usd_per_hour);
         one["basis"] = "measured";

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what SageMaker's API takes, out of botocore's model: catalogs/data/sagemaker/request_fields.json (the members of
-a CreateTrainingJob request), training_types.json (the instance types of training) and cluster_types.json (those of
-HyperPod's clusters).
+a CreateTrainingJob request), training_types.json (the instance types of training), cluster_types.json (those of
+HyperPod's clusters) and regions.json (the regions that have SageMaker, but for those of secret clouds).
 
 Usage: scripts/import_api.py [--check]      with botocore installed: the version found is the source
        --check writes nothing, says which rows differ from the model, and ends with 1 where any does; with 2 where
@@ -86,6 +86,11 @@ def fields_text(model: str, old: dict, rows: list, date: str) -> str:
     return f'{{\n{words}, "as_of": "{date}",\n  "fields": [\n{body}\n  ]\n}}\n'
 
 
+def regions_of(session) -> list:
+    return sorted(region for partition in session.get_available_partitions() if "-iso" not in partition
+                  for region in session.get_available_regions("sagemaker", partition))
+
+
 def types_text(model: str, shape: str, key: str, names: list, date: str) -> str:
     return (f'{{\n  "schema": "smplan.sagemaker/1",\n  "source": "{model}, {shape}", "as_of": "{date}",\n'
             f'  "{key}": [\n{lines_of(names)}\n  ]\n}}\n')
@@ -114,9 +119,11 @@ def main() -> int:
     try:
         import botocore.session
 
-        service = botocore.session.get_session().get_service_model("sagemaker")
+        session = botocore.session.get_session()
+        service = session.get_service_model("sagemaker")
         rows = members(service.operation_model("CreateTrainingJob").input_shape)
         listed = {key: set(service.shape_for(shape).enum) for shape, key in TYPES.items()}
+        listed["regions"] = set(regions_of(session))
     except Exception as fault:  # whatever a library does that is not as it was
         print(f"sagemaker: not read, {type(fault).__name__}: {fault}: its files stay as they are")
         return 2
@@ -133,7 +140,7 @@ def main() -> int:
         return 1 if drift else 0
     date = datetime.date.today().isoformat()
     fields.write_text(fields_text(model, old_fields, rows, date), encoding="utf-8")
-    for shape, key in TYPES.items():
+    for shape, key in {**TYPES, "SageMaker's regions": "regions"}.items():
         names = sorted(listed[key] | set(old_types[key]))
         (FOLDER / f"{key}.json").write_text(types_text(model, shape, key, names, date), encoding="utf-8")
     return 0

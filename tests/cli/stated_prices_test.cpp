@@ -1,5 +1,7 @@
 #include "cli/stated_prices.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 namespace smplan::cli {
@@ -27,10 +29,13 @@ double hourly(const Catalog& catalog, const char* type, const char* region, Mark
   return price == nullptr ? 0 : price->rate.value() * 3600;
 }
 
-TEST(StatedPrices, HoldEverywhereOrInOneRegionAndMarket) {
+TEST(StatedPrices, HoldWhereTheTypeIsOrInOneRegionAndMarket) {
   const Catalog catalog = with({{"ml.p5.48xlarge=38,p4d.24xlarge@us-east-2=11.5/spot"}, {}});
   EXPECT_DOUBLE_EQ(hourly(catalog, "ml.p5.48xlarge", "us-east-1", Market::OnDemand), 38);
   EXPECT_DOUBLE_EQ(hourly(catalog, "ml.p5.48xlarge", "ca-central-1", Market::OnDemand), 38);
+  EXPECT_DOUBLE_EQ(hourly(catalog, "ml.p5.48xlarge", "af-south-1", Market::OnDemand), 0) << "AWS has none there";
+  const Catalog there = with({{"ml.p5.48xlarge@us-gov-west-1=38"}, {}});
+  EXPECT_DOUBLE_EQ(hourly(there, "ml.p5.48xlarge", "us-gov-west-1", Market::OnDemand), 38);
   EXPECT_DOUBLE_EQ(hourly(catalog, "ml.p4d.24xlarge", "us-east-2", Market::Spot), 11.5);
   const Catalog shipped = with({});
   EXPECT_DOUBLE_EQ(hourly(catalog, "ml.p4d.24xlarge", "us-east-1", Market::Spot),
@@ -63,6 +68,11 @@ TEST(StatedPrices, SayWhatIsWrongWithThem) {
   EXPECT_THAT(faults_of({{"ml.p5.48xlarge=many"}, {}}), HasSubstr("--price"));
   EXPECT_THAT(faults_of({{"ml.p5.48xlarge=0"}, {}}), HasSubstr("costs nothing"));
   EXPECT_THAT(faults_of({{"ml.p5.48xlarge=38,,"}, {}}), HasSubstr("empty"));
+  for (const char* wrong : {"ml.p5.48xlarge=0", "ml.p5.48xlarge=38,ml.p5.48xlarge=39"}) {
+    const std::string told = faults_of({{wrong}, {}});
+    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 0) << "one mistake, one line: " << told;
+  }
+  EXPECT_THAT(faults_of({{"ml.p5.48xlarge=38,ml.p5.48xlarge=39"}, {}}), HasSubstr("stated already"));
   EXPECT_THAT(faults_of({{}, "99%"}), HasSubstr("leaves no price"));
   EXPECT_THAT(faults_of({{}, "some"}), HasSubstr("--discount"));
 }
