@@ -23,9 +23,8 @@ struct ExplainFlags {
 Answer unexplained(const PlanSet& set, const ExplainFlags& flags, const Context& context) {
   Answer answer;
   answer.code = ExitCode::NoAnswer;
-  const std::optional<Plan> smallest =
-      is_short_of_memory(set) ? smallest_fit(set.request, flags.spec, context.catalog) : std::nullopt;
-  answer.text = no_plan_text(set, smallest, context.style);
+  const std::optional<WayOut> way = way_out(set, flags.spec, context.catalog);
+  answer.text = no_plan_text(set, way, context.style);
   return answer;
 }
 

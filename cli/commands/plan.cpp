@@ -55,15 +55,14 @@ Result<Answer> run_plan(const PlanFlags& flags, const Context& context) {
     return answer;
   }
   answer.code = ExitCode::NoAnswer;
-  const std::optional<Plan> smallest =
-      is_short_of_memory(set) ? smallest_fit(*request, spec, context.catalog) : std::nullopt;
+  const std::optional<WayOut> way = way_out(set, spec, context.catalog);
   if (flags.export_target) {
-    answer.aside = no_plan_text(set, smallest, context.style);  // no job: a report is not written where one belongs
+    answer.aside = no_plan_text(set, way, context.style);  // no job: a report is not written where one belongs
   } else if (context.format == Format::Json || context.format == Format::Csv) {
     answer.text = text_of(set, context);
-    answer.notes.push_back(no_plan_reason(set, smallest));
+    answer.notes.push_back(no_plan_reason(set, way));
   } else {
-    answer.text = no_plan_text(set, smallest, context.style);
+    answer.text = no_plan_text(set, way, context.style);
   }
   return answer;
 }

@@ -39,7 +39,7 @@ bool is_short_of_memory(const PlanSet& set) {
   return !set.nearest_miss || set.nearest_miss->rejection.reason <= RejectionReason::OutOfMemoryRisk;
 }
 
-std::string no_plan_reason(const PlanSet& set, const std::optional<Plan>& smallest) {
+std::string no_plan_reason(const PlanSet& set, const std::optional<WayOut>& way) {
   const Architecture& a = set.request.workload.architecture;
   const std::string model =
       fmt::format("{} ({})", a.name, format_count(static_cast<double>(count_parameters(a).total())));
@@ -55,17 +55,19 @@ std::string no_plan_reason(const PlanSet& set, const std::optional<Plan>& smalle
     why += fmt::format("; a job takes its instances from one training plan, and none on offer has more than {}",
                        kMostPlanInstances);
   }
-  if (smallest) {
-    why += fmt::format("; smallest that fits: {} ({:.1f} of {:.1f} GiB, {})", described(*smallest),
-                       in_gib(smallest->memory.wanted), in_gib(smallest->memory.limit),
-                       format_usd_per_hour(smallest->cost.hourly));
+  if (way) {
+    const Plan& p = way->plan;
+    why +=
+        fmt::format("; {}: {} ({:.1f} of {:.1f} GiB, {})",
+                    way->other_software ? "other software can, --stack " + p.stack->id : "smallest that fits",
+                    described(p), in_gib(p.memory.wanted), in_gib(p.memory.limit), format_usd_per_hour(p.cost.hourly));
   }
   return why;
 }
 
-std::string no_plan_text(const PlanSet& set, const std::optional<Plan>& smallest, const Style& style) {
-  return labelled("Answer:", no_plan_reason(set, smallest), style) + '\n' +
-         labelled("Work:", work(set.request), style) + footing(set, style);
+std::string no_plan_text(const PlanSet& set, const std::optional<WayOut>& way, const Style& style) {
+  return labelled("Answer:", no_plan_reason(set, way), style) + '\n' + labelled("Work:", work(set.request), style) +
+         footing(set, style);
 }
 
 }  // namespace smplan::cli

@@ -257,7 +257,7 @@ TEST_F(PlanPages, SayWhyThereIsNoPlan) {
   set.request.counts = {1, 3};
   set.request.counts_defaulted = true;
   set.rejected[static_cast<std::size_t>(RejectionReason::TrainingPlan)] = 1;
-  expect_page("no_plan_deadline.txt", no_plan_text(set, plans.second(), {}));
+  expect_page("no_plan_deadline.txt", no_plan_text(set, WayOut{plans.second()}, {}));
   set.nearest_miss->rejection = {RejectionReason::Budget, 200, 100};
   expect_page("no_plan_budget.txt", no_plan_text(set, std::nullopt, {}));
   set.nearest_miss->rejection = {RejectionReason::Memory, 2e10, 1e10};
