@@ -43,6 +43,8 @@ std::vector<std::string> optimizer_names() {
   return names;
 }
 
+const std::string kUsualFormat = "number format bf16, fp16 on devices without bf16 units (V100, T4)";
+
 }  // namespace
 
 Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
@@ -60,6 +62,7 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   read_instances();
   read_recovery();
   read_stacks();
+  default_precision();
   read_dimensions();
   fit_recovery();
   if (faults_.empty()) execute_stacks();
@@ -75,6 +78,23 @@ std::string market_list(const PlanRequest& request) {
   std::string list;
   for (const Market market : request.markets) list += (list.empty() ? "" : ",") + std::string(to_string(market));
   return list;
+}
+
+/// Frameworks without bf16 take the first format that they offer.
+void Resolver::default_precision() {
+  const auto offers_bf16 = [](const Stack* stack) {
+    const auto& offered = stack->precisions;
+    return std::find(offered.begin(), offered.end(), "bf16") != offered.end();
+  };
+  const auto& stacks = request_.stacks;
+  if (!request_.precision_defaulted || stacks.empty() || std::any_of(stacks.begin(), stacks.end(), offers_bf16)) return;
+  if (stacks.front()->precisions.empty()) return;
+  const auto first = precision_from(stacks.front()->precisions.front());
+  if (!first) return;
+  request_.workload.precision = *first;
+  request_.precision_defaulted = false;
+  std::erase(request_.assumptions, kUsualFormat);
+  assume(fmt::format("number format {}: {} has no bf16", to_string(*first), stacks.front()->name));
 }
 
 /// Plans of several frameworks share a workload: where these differ, it has the most adapters that one of them trains.
@@ -196,7 +216,7 @@ void Resolver::read_formats() {
     read_precision(*spec_.dtype);
   } else {
     request_.precision_defaulted = true;
-    assume("number format bf16, fp16 on devices without bf16 units (V100, T4)");
+    assume(kUsualFormat);
   }
   if (spec_.optimizer) {
     const auto o = parse_name(*spec_.optimizer, "optimizer", "--optimizer", optimizer_names(), optimizer_from, faults_);

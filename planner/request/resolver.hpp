@@ -44,6 +44,7 @@ class Resolver {
   void refuse_empty_selection();
   void read_launchable(std::string_view text);
   void read_stacks();
+  void default_precision();
   void choose_stacks();
   bool choose_tool();
   bool refuses_span(const Stack& stack);
