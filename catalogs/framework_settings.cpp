@@ -86,6 +86,7 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.refused = one_or_several(reader, "refused");
   s.unless = texts(reader, "unless");
   s.grows = reader.optional_bool("grows").value_or(false);
+  s.own = reader.optional_bool("own").value_or(false);
   for (const JsonValue& word : reader.optional_array("older")) s.older.push_back(read_older(word, out));
   s.any_case = reader.optional_string("case").has_value();
   s.separated = reader.optional_bool("separated").value_or(false);

@@ -45,6 +45,7 @@ struct FrameworkSetting {
   std::vector<std::string> refused;    ///< beginnings of words that are refused by name, whatever else will do
   std::vector<std::string> unless;     ///< what the file has where others bring words of their own
   bool grows = false;                  ///< `values` get more with every version
+  bool own = false;                    ///< a program may add `values` of its own: a slip of one is refused alone
   /// Of `values`, those that the newest version no longer takes, and the version that took each last.
   std::vector<std::pair<std::string, std::string>> older;
   bool any_case = false;   ///< of `values`

@@ -9,7 +9,7 @@ import re
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "catalogs/data/frameworks"
 SCHEMA = "smplan.framework/1"
 # Of a row, in the order in which it is written.
-KEYS = ("name", "also", "types", "items", "values", "free", "range", "open_with", "refused", "unless", "grows", "min", "max", "above", "below", "pattern", "keys", "distinct", "case", "separated", "nargs", "required",
+KEYS = ("name", "also", "types", "items", "values", "free", "range", "open_with", "refused", "unless", "grows", "own", "min", "max", "above", "below", "pattern", "keys", "distinct", "case", "separated", "nargs", "required",
         "section", "section_of", "unlisted", "default", "filled", "deprecated", "replaced_by", "older", "after", "last")
 
 

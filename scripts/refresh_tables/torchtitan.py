@@ -61,9 +61,8 @@ def named_words(file: pathlib.Path, ending: str) -> list:
 
 
 def add_models(root: pathlib.Path, sections: list) -> None:
-    """Names and flavors of the models: of each model its own section, which has its flavors. An import of the user's own
+    """Names and flavors of the models: of each model its own section, which has its flavors. A program of the user's own
     may register others."""
-    other = "experimental.custom_import"
     models = root / "torchtitan/models"
     listed = sorted(named_words(models / "__init__.py", "_supported_models"))
     experiments = sorted(named_words(root / "torchtitan/experiments/__init__.py", "_supported_experiments"))
@@ -77,10 +76,10 @@ def add_models(root: pathlib.Path, sections: list) -> None:
         rows = [dict(row) for row in by_path["model"].fields]
         own = next(row for row in rows if row["name"] == "flavor")
         if flavors:
-            own["values"], own["unless"] = flavors, [other]
+            own["values"], own["own"] = flavors, True
         sections.append(Section(f"model:{name}", "plain", "refused", rows))
     names = next(row for row in by_path["model"].fields if row["name"] == "name")
-    names["values"], names["unless"] = [*listed, *experiments], [other]
+    names["values"], names["own"] = [*listed, *experiments], True
 
 
 def read() -> Table:

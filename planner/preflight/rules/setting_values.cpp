@@ -230,6 +230,11 @@ bool is_slip(const std::string& word, const std::vector<std::string>& known) {
   });
 }
 
+bool is_of_another_case(const std::string& word, const std::vector<std::string>& known) {
+  return std::any_of(known.begin(), known.end(),
+                     [&](const std::string& other) { return lower_case(word) == lower_case(other); });
+}
+
 /// The library would find the pattern in the text. A hostile text may be long: it is let pass.
 bool matches(const std::string& text, const std::string& pattern) {
   constexpr std::size_t kMostMatched = 10'000;
@@ -358,7 +363,9 @@ std::optional<SettingFault> value_fault(const Node& node, const FrameworkSetting
     const std::string written = written_word(node).value_or("");
     const auto near = nearest_names(written, setting.values, 1);
     const bool word = !written.empty() && lower_case(written)[0] >= 'a' && lower_case(written)[0] <= 'z';
-    const bool newer = setting.grows && word && !is_slip(written, setting.values);
+    const bool slip = is_slip(written, setting.values);
+    if (setting.own && !slip && !is_of_another_case(written, setting.values)) return {};
+    const bool newer = setting.grows && word && !slip;
     return SettingFault{std::move(expected), newer ? Severity::Warning : Severity::Error,
                         near.empty() ? "" : "did you mean " + near.front() + "?"};
   }
