@@ -68,6 +68,11 @@ def download(packages: tuple, folder: pathlib.Path) -> None:
     raise OSError(f"pip download {' '.join(packages)}: {said[-1]}")
 
 
+def stays_inside(name: str) -> bool:
+    path = pathlib.PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
 def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as file:
@@ -75,7 +80,8 @@ def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
         return
     with tarfile.open(archive) as file:
         inside = archive.with_suffix("")
-        file.extractall(inside, filter="data")
+        # Python 3.11.2 has no filters yet: neither links nor what leads out of the folder.
+        file.extractall(inside, [one for one in file.getmembers() if (one.isfile() or one.isdir()) and stays_inside(one.name)])
         for entry in next(inside.iterdir()).iterdir():  # below the folder of its name and version
             os.replace(entry, folder / entry.name)
 

@@ -20,7 +20,7 @@ TYPES = {"boolean": "bool", "integer": "int", "number": "float", "string": "str"
 
 
 def annotation(row: dict) -> str:
-    if row.get("values") and not row.get("items"):
+    if row.get("values") and not row.get("items") and not row.get("own"):
         words = [int(word) if "integer" in row["types"] else word for word in row["values"]]
         return f"Literal[{', '.join(map(repr, words))}]" + (" | None" if "null" in row["types"] else "")
     kinds = []
@@ -41,7 +41,7 @@ def job_config(table: dict) -> str:
     out = ["from dataclasses import dataclass, field", "from typing import Any, Literal"]
     for section in sorted(table["sections"], key=lambda one: -len(one["path"].split(".")) if one["path"] else 1):
         rows = [row for row in section["fields"] if "last" not in row]
-        if section["path"] and not rows:
+        if section["path"] and not rows or ":" in section["path"]:  # a model's own, which no class has
             continue
         out += ["", "", "@dataclass", f"class {class_of(section['path'])}:"]
         for row in rows or [{}]:
@@ -82,9 +82,23 @@ class Refresh(unittest.TestCase):
     def refresh(self, *arguments, version="0.2.2"):
         (self.library / "torchtitan/config/job_config.py").write_text(job_config(self.table))
         (self.library / "assets/version.txt").write_text(version)
+        self.write_models()
         done = subprocess.run([sys.executable, "-B", self.root / "scripts/refresh", *arguments], capture_output=True,
                               text=True, timeout=120, env={**os.environ, "PYTHONPATH": ""})
         return done.returncode, done.stdout.splitlines(), done.stderr
+
+    def write_models(self):
+        models = {section["path"].partition(":")[2]: section for section in self.table["sections"] if ":" in section["path"]}
+        experiments = [word for word in self.row("model", "name")["values"] if word not in models]
+        for folder, name, words in (("models", "_supported_models", list(models)),
+                                    ("experiments", "_supported_experiments", experiments)):
+            (self.library / "torchtitan" / folder).mkdir(exist_ok=True)
+            (self.library / "torchtitan" / folder / "__init__.py").write_text(f"{name} = frozenset({words})\n")
+        for name, section in models.items():
+            flavors = next(row for row in section["fields"] if row["name"] == "flavor").get("values", [])
+            folder = self.library / "torchtitan/models" / name
+            folder.mkdir(exist_ok=True)
+            (folder / "__init__.py").write_text(f"{name}_args = {{{', '.join(f'{word!r}: 1' for word in flavors)}}}\n")
 
     def test_says_nothing_of_what_is_the_same(self):
         status, lines, said = self.refresh("--check", f"torchtitan={self.library}")
@@ -207,6 +221,30 @@ class SmallForCausalLM(PreTrainedModel):
         new = {"schema": modules.SCHEMA, "version": "2.0", "as_of": "d", "source": "s",
                "families": [{**row, "types": ["small"]}]}
         self.assertEqual(modules.laid_over(old, new)["families"][0]["names"], ["down", "embed", "head", "maybe", "older", "up"])
+
+    def test_unpacks_sources_and_nothing_beside_them(self):
+        import io
+        import tarfile
+        import tempfile
+
+        from refresh_tables import newest
+
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            archive = folder / "lib-1.0.tar.gz"
+            with tarfile.open(archive, "w:gz") as file:
+                for name in ("lib-1.0/lib/a.py", "../out.py", "lib-1.0/../../out.py"):
+                    entry = tarfile.TarInfo(name)
+                    entry.size = 1
+                    file.addfile(entry, io.BytesIO(b"x"))
+                link = tarfile.TarInfo("lib-1.0/link")
+                link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+                file.addfile(link)
+            sources = folder / "sources"
+            sources.mkdir()
+            newest.unpack(archive, sources)
+            self.assertEqual([str(path.relative_to(sources)) for path in sorted(sources.rglob("*"))], ["lib", "lib/a.py"])
+            self.assertFalse((folder / "out.py").exists() or (folder.parent / "out.py").exists())
 
     def test_keeps_what_only_older_versions_take(self):
         from refresh_tables import table
