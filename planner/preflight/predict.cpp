@@ -556,7 +556,9 @@ namespace {
 /// Ranks that a script starts on one node, unless a flag, a request or Slurm may say more of them.
 void fill_launched(Job& job, const CheckOptions& options) {
   JobStrategy& s = job.strategy;
-  const bool by_script = !job.submitted() && job.kind != JobKind::HyperpodJob && !job.slurm.nodes.stated;
+  const JobSlurm& slurm = job.slurm;
+  const bool others = slurm.nodes.stated || slurm.by_srun || slurm.by_others;
+  const bool by_script = !job.submitted() && job.kind != JobKind::HyperpodJob && !others;
   if (!by_script || !job.command.one_node || !job.command.processes || options.n_gpus || options.request.count) return;
   if (job.instance_count.stated || s.nodes.stated || s.world.stated) return;
   s.nodes = derived(std::int64_t{1}, job.command.where);

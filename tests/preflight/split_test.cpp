@@ -72,6 +72,9 @@ TEST(RanksOfAScript, AreThoseOfOneNodeWhereTorchrunIsToldNone) {
   CheckOptions count;
   count.request.count = "2";
   EXPECT_THAT(rules("torchrun --nproc_per_node 8", count), Not(Contains("C131")));
+  EXPECT_THAT(rules("if [ $BATCH -ne 0 ]; then\nsrun ./run.sh\nfi\ntorchrun --nproc_per_node 8", {}),
+              Not(Contains("C131")))
+      << "or the other one may be what runs";
   EXPECT_THAT(rules("#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nproc_per_node 8", {}), Not(Contains("C131")));
 }
 
