@@ -24,21 +24,34 @@ std::vector<std::string_view> choices() {
 }
 
 /// What comes of it.
-constexpr std::array<std::string_view, 9> kOutcomes{
-    "cost/total_usd", "cost/hourly_usd", "time_to_train_s",      "goodput",
-    "step_time_s",    "tokens_per_s",    "tokens_per_s_per_gpu", "mfu",
-    "memory/peak_gib"};
+constexpr std::array<std::string_view, 11> kOutcomes{"cost/total_usd",
+                                                     "cost/hourly_usd",
+                                                     "time_to_train_s",
+                                                     "goodput",
+                                                     "step_time_s",
+                                                     "step_time_interval_s/0",
+                                                     "step_time_interval_s/1",
+                                                     "tokens_per_s",
+                                                     "tokens_per_s_per_gpu",
+                                                     "mfu",
+                                                     "memory/peak_gib"};
 
 /// Objects of numbers that sum to one of them.
 constexpr std::array<std::string_view, 4> kParts{"step_components_s", "time_components_s", "cost/components_usd",
                                                  "memory/components_gib"};
 
-/// The member at a path of keys separated by slashes.
+/// The member at a path of keys separated by slashes; of a pair `0` or `1`.
 const Json* at(const Json& json, std::string_view path) {
   const Json* value = &json;
   while (!path.empty() && value != nullptr) {
     const std::size_t slash = path.find('/');
-    value = value->find(path.substr(0, slash));
+    const std::string_view key = path.substr(0, slash);
+    if (value->is_array()) {
+      const std::size_t index = key == "1" ? 1 : 0;
+      value = index < value->elements().size() ? &value->elements()[index] : nullptr;
+    } else {
+      value = value->find(key);
+    }
     path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
   }
   return value;

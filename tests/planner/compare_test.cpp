@@ -36,7 +36,7 @@ TEST(Compare, FindsNoDifferenceInOnePlan) {
     const Comparison c = compare(a, b);
     EXPECT_TRUE(c.choices.empty());
     EXPECT_TRUE(c.parts.empty());
-    EXPECT_EQ(c.outcomes.size(), 9U);
+    EXPECT_EQ(c.outcomes.size(), 11U);
   }
 }
 
