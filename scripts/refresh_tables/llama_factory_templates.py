@@ -33,15 +33,18 @@ def refreshed(check: bool) -> tuple[str, list[str]]:
     version, read = version_of_package(package), groups(package / "extras/constants.py")
     old = json.loads(FILE.read_text(encoding="utf-8"))[ROWS] if FILE.exists() else []
     before = {(row["name"], model) for row in old for model in row["models"]}
+    # What an earlier reading named stays: it may have been of sources that no release has yet.
+    for template, model in before:
+        read[template] = sorted({*read.get(template, []), model})
     now = {(template, model) for template, models in read.items() for model in models}
-    lines = [f"{'+' if pair in now else '-'} {pair[0]}: {pair[1]}" for pair in sorted(before ^ now)]
+    lines = [f"+ {template}: {model}" for template, model in sorted(now - before)]
     if lines and not check:
         head = {"schema": "smplan.llama-factory-templates/1",
                 "source": f"LLaMA-Factory {version}, extras/constants.py, the calls of register_model_group",
                 "as_of": datetime.date.today().isoformat(),
                 "note": "Repositories of the Hugging Face hub by the template that LLaMA-Factory lists them with. "
                         "Written by scripts/refresh."}
-        rows = ",\n".join("    " + json.dumps({"name": name, "models": models}) for name, models in read.items())
+        rows = ",\n".join("    " + json.dumps({"name": name, "models": models}) for name, models in sorted(read.items()))
         start = json.dumps(head, indent=2)[:-2]
         FILE.write_text(f'{start},\n  "{ROWS}": [\n{rows}\n  ]\n}}\n', encoding="utf-8")
     return version, lines

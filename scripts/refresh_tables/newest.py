@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -14,7 +15,8 @@ PACKAGES = {
     "deepspeed-launch": ("deepspeed",),
     "sagemaker": ("botocore",),
     # The tables of versions are those of SDK 2; the trainers and the registries are of the packages of SDK 3.
-    "sdk": ("sagemaker<3", "sagemaker-core", "sagemaker-train"),
+    # SDK 2 takes classes over from the first sagemaker-core, whose package has another name.
+    "sdk": ("sagemaker<3", "sagemaker-core<2", "sagemaker-core", "sagemaker-train"),
     "accelerate": ("accelerate",),
     "accelerate-launch": ("accelerate",),
     # 0.3 has no TOML: its configurations are Python functions.
@@ -86,14 +88,25 @@ def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
             os.replace(entry, folder / entry.name)
 
 
+def in_order(archives: list, packages: tuple) -> list:
+    """The first package last, so that its files are those that stay: the SDK's three all have sagemaker/__init__.py."""
+    def place(archive: pathlib.Path) -> int:
+        project = re.split(r"-\d", archive.name)[0].lower().replace("-", "_")
+        named = [re.split(r"[<>=]", package)[0].lower().replace("-", "_") for package in packages]
+        return named.index(project) if project in named else len(named)
+
+    return sorted(archives, key=place, reverse=True)
+
+
 def fetch(name: str, folder: pathlib.Path) -> None:
     """Puts all packages of a name into folder/sources; raises OSError."""
     archives, sources = folder / "archives", folder / "sources"
     archives.mkdir(parents=True)
     sources.mkdir()
     try:
-        download(PACKAGES[name], archives)
-        for archive in list(archives.iterdir()):
+        for package in PACKAGES[name]:  # pip takes one version of each at a time
+            download((package,), archives)
+        for archive in in_order(list(archives.iterdir()), PACKAGES[name]):
             unpack(archive, sources)
     except (ValueError, subprocess.TimeoutExpired, tarfile.TarError, zipfile.BadZipFile) as fault:
         raise OSError(str(fault)) from fault

@@ -244,6 +244,9 @@ class SmallForCausalLM(PreTrainedModel):
             sources.mkdir()
             newest.unpack(archive, sources)
             self.assertEqual([str(path.relative_to(sources)) for path in sorted(sources.rglob("*"))], ["lib", "lib/a.py"])
+            wheels = [pathlib.Path(name) for name in ("sagemaker-2.257.7-py3-none-any.whl", "sagemaker_core-2.27.0.whl")]
+            for given in (wheels, wheels[::-1]):
+                self.assertEqual(newest.in_order(given, ("sagemaker<3", "sagemaker-core")), wheels[::-1])
             self.assertFalse((folder / "out.py").exists() or (folder.parent / "out.py").exists())
 
     def test_keeps_what_only_older_versions_take(self):
