@@ -84,8 +84,7 @@ double total_sigma(const Stack& stack, std::size_t unmeasured, Program program) 
 
 void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured, Program program) {
   const double spread = std::exp(kZ90 * total_sigma(stack, unmeasured, program));
-  // No step is shorter than its products take at the peak of the devices.
-  step.p10 = std::max(step.time() / spread, step.time() * std::min(1.0, step.hfu));
+  step.p10 = step.time() / spread;
   step.p90 = step.time() * spread;
 }
 
