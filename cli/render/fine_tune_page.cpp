@@ -68,7 +68,11 @@ Listing fine_tune_listing(const FineTuneAnswer& answer) {
 std::string fine_tune_text(const FineTuneQuestion& q, const FineTuneAnswer& a, const Style& style) {
   std::string text;
   const FineTuneRow* best = a.cheapest();
-  if (best != nullptr) text += labelled("Work:", work(best->request), style);
+  if (best != nullptr) {
+    PlanRequest all = best->request;
+    if (all.workload.loss == nullptr) all.workload.fine_tunes = false;  // each row says its own method
+    text += labelled("Work:", work(all), style);
+  }
   text += labelled("Data:", data_words(q, a), style);
   text += '\n' + render_text(fine_tune_listing(a).table, style) + '\n';
   for (const FineTuneRow& row : a.rows) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -469,6 +470,8 @@ Result<FineTuneQuestion> read_fine_tune(const FineTuneWords& words, RequestSpec 
         return method != nullptr ? std::optional(method) : std::nullopt;
       },
       faults);
+  std::set<const FineTuningMethod*> seen;
+  std::erase_if(q.methods, [&](const FineTuningMethod* method) { return !seen.insert(method).second; });
   read_data(words, q, faults);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   // Evaluated examples are not trained on.

@@ -305,5 +305,18 @@ TEST_F(FineTunes, RefuseWithAReason) {
   EXPECT_THAT(fault({}, {.reference = "copy"}), HasSubstr("compares with no reference"));
 }
 
+TEST(FineTune, TakesEachMethodOnce) {
+  FineTuneWords words;
+  words.methods = "lora,full,lora";
+  words.examples = "100";
+  words.length = "500";
+  RequestSpec base;
+  base.model = "llama-3.1-8b";
+  const auto question = read_fine_tune(words, base);
+  ASSERT_TRUE(question) << to_string(question.error());
+  ASSERT_EQ(question->methods.size(), 2U);
+  EXPECT_EQ(question->methods[0]->name, "lora");
+}
+
 }  // namespace
 }  // namespace smplan
