@@ -74,6 +74,12 @@ Result<void> find_fallbacks(const std::string& lock_text, ExportFlags& flags, co
   if (!lock) return tl::unexpected<Diagnostics>(lock.error());
   const Result<Fallbacks> found = fallbacks_of(*lock, context.catalog, environment_region());
   if (!found) return tl::unexpected<Diagnostics>(found.error());
+  if (lock->other_facts) {
+    notes.emplace_back(
+        "plan.json was planned by other facts than these, which it does not hold: give the --price, --discount, "
+        "--catalog and --calibration of the plan to this command too; fallbacks are priced without, and not held to "
+        "its limits of money");
+  }
   flags.options.fallbacks = choices_of(*found, flags.n_fallbacks);
   if (flags.options.fallbacks.empty()) {
     return fail("no-fallback", "--fallbacks",

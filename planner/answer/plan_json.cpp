@@ -164,6 +164,7 @@ Json request_json(const PlanRequest& r) {
   out["objective"] = std::string(to_string(r.objective));
   out["top"] = r.top;
   out["assumptions"] = r.assumptions;
+  if (!r.overlays.empty()) out["overlays"] = r.overlays;
   return out;
 }
 

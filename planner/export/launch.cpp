@@ -75,16 +75,18 @@ std::string given_or(const std::optional<std::string>& value, std::string_view p
 std::int64_t max_run_of(const ExportJob& job, Launch& launch) {
   const PlanPrediction& p = job.plan.prediction;
   const double slow = p.step.value() > 0 ? p.step_p90 / p.step : 1;
-  double wanted = p.time_to_train.value() * std::max(kTimeMargin, slow);
+  Seconds longest = p.time_to_train;
+  double wanted = longest.value() * std::max(kTimeMargin, slow);
   for (const InstanceChoice& other : job.options.fallbacks) {
+    longest = std::max(longest, other.time_to_train);
     wanted = std::max(wanted, other.time_to_train.value() * std::max(kTimeMargin, other.slow));
   }
   if (wanted > static_cast<double>(kMaxRunSeconds)) {
-    const double jobs = std::ceil(p.time_to_train.value() / static_cast<double>(kMaxRunSeconds));
+    const double jobs = std::ceil(longest.value() / static_cast<double>(kMaxRunSeconds));
     launch.notes.push_back(fmt::format(
         "Predicted {} with a margin is over the 28 days of one job: max_run is 28 days, and {} jobs in a row "
         "each go on from the last checkpoint.",
-        format_duration(p.time_to_train), std::max(jobs, 2.0)));
+        format_duration(longest), std::max(jobs, 2.0)));
     return kMaxRunSeconds;
   }
   constexpr double kStep = 600;
@@ -288,27 +290,30 @@ void note_fallbacks(const ExportJob& job, Launch& launch) {
   std::string types = fmt::format("{} x {}", job.plan.instance_count, job.plan.instance->name);
   for (const InstanceChoice& other : job.options.fallbacks) types += fmt::format(", {} x {}", other.count, other.type);
   launch.notes.push_back(fmt::format(
-      "SageMaker takes the first of these types that has capacity: {}. The account needs a quota of each for training "
-      "jobs; max_run is that of the slowest.",
-      types));
+      "SageMaker takes the first of these types that has capacity: {}. max_run is that of the slowest.", types));
 }
 
-void note_quotas(const TrainingPlan& plan, Launch& launch) {
-  const auto note = [&](std::string_view use, double needed) {
-    const AccountQuota& quota = account_quota(use);
+void note_quotas(const ExportJob& job, Launch& launch) {
+  const TrainingPlan& plan = job.plan;
+  const auto note = [&](const AccountQuota& quota, const std::string& type, double needed) {
     if (needed <= quota.new_account) return;
-    launch.notes.push_back(fmt::format(
-        "Needs the quota \"{}\" of {:.0f}{}, a new account has {:.0f}: ask in the Service "
-        "Quotas console.",
-        quota.name(plan.instance->name), needed, quota.unit == "instances" ? "" : " " + quota.unit, quota.new_account));
+    launch.notes.push_back(
+        fmt::format("Needs the quota \"{}\" of {:.0f}{}, a new account has {:.0f}: ask in the Service "
+                    "Quotas console.",
+                    quota.name(type), needed, quota.unit == "instances" ? "" : " " + quota.unit, quota.new_account));
   };
-  if (launch.training_plan_arn.empty()) {
-    note(plan.market == Market::Spot ? "spot" : "training-job", plan.instance_count);
-  }
-  if (launch.keep_alive_s > 0) note("warm-pool", plan.instance_count);
-  note("run-time", static_cast<double>(launch.max_run_s));
-  note("instances", plan.instance_count);
-  note("volume", static_cast<double>(launch.volume_gb));
+  const auto note_types = [&](std::string_view use) {
+    note(account_quota(use), plan.instance->name, plan.instance_count);
+    for (const InstanceChoice& other : job.options.fallbacks) note(account_quota(use), other.type, other.count);
+  };
+  if (launch.training_plan_arn.empty()) note_types(plan.market == Market::Spot ? "spot" : "training-job");
+  if (launch.keep_alive_s > 0) note_types("warm-pool");
+  const auto note_one = [&](std::string_view use, double needed) { note(account_quota(use), {}, needed); };
+  note_one("run-time", static_cast<double>(launch.max_run_s));
+  std::int64_t most = plan.instance_count;
+  for (const InstanceChoice& other : job.options.fallbacks) most = std::max<std::int64_t>(most, other.count);
+  note_one("instances", static_cast<double>(most));
+  note_one("volume", static_cast<double>(launch.volume_gb));
 }
 
 void set_data(const ExportJob& job, Launch& launch, const std::string& bucket, Export& out, Diagnostics& faults) {
@@ -495,7 +500,7 @@ void complete_launch(const ExportJob& job, Launch& launch, Export& out, Diagnost
   set_data(job, launch, bucket, out, faults);
   set_volume(job.plan, launch, faults);
   note_fallbacks(job, launch);
-  note_quotas(job.plan, launch);
+  note_quotas(job, launch);
   if (job.plan.checkpoint_storage != CheckpointTarget::S3) {
     launch.notes.push_back(fmt::format("The plan counts on {} for checkpoints, this job synchronises {} with S3.",
                                        to_string(job.plan.checkpoint_storage), kCheckpointPath));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "planner/preflight/job_folder.hpp"
@@ -71,17 +72,24 @@ std::vector<const Rule*> rules_by_id() {
   return rules;
 }
 
-/// The limits among the flags, with the checks that a request has.
-Result<Gates> read_gates(const RequestSpec& flags, const Catalog& catalog) {
-  const bool asked = flags.deadline || flags.confidence || flags.budget || flags.max_hourly || flags.market;
-  if (!asked) return Gates();  // a request takes longer than all rules together
+/// What is left of a deadline on a day: nothing where it is over.
+Seconds left_until(const std::string& instant) {
+  const Result<Due> due = parse_due(instant, kLockFile, now());
+  return due ? Seconds(static_cast<double>((due->at - due->ordered).count())) : Seconds();
+}
+
+/// The limits among the flags, with the checks that a request has, and those of the plan beside the job.
+Result<Gates> read_gates(const RequestSpec& flags, const Lock* plan, const Catalog& catalog) {
   RequestSpec limits;
-  limits.params = "1B";  // any model: only the limits are read
   limits.deadline = flags.deadline;
   limits.confidence = flags.confidence;
   limits.budget = flags.budget;
   limits.max_hourly = flags.max_hourly;
+  if (plan != nullptr) fill_open(limits, plan->goals, {RequestGroup::Goal});
   limits.market = flags.market;
+  const bool asked = limits.deadline || limits.confidence || limits.budget || limits.max_hourly || limits.market;
+  if (!asked) return Gates();  // a request takes longer than all rules together
+  limits.params = "1B";        // any model: only the limits are read
   const Result<PlanRequest> request = resolve(limits, catalog, std::nullopt);
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   Gates gates;
@@ -89,7 +97,11 @@ Result<Gates> read_gates(const RequestSpec& flags, const Catalog& catalog) {
   gates.deadline = request->deadline;
   gates.hourly = request->max_hourly;
   gates.confidence = request->confidence.value_or(Gates::kGateConfidence);
-  gates.confidence_asked = flags.confidence.has_value();
+  gates.budget_planned = gates.budget && !flags.budget;
+  gates.deadline_planned = gates.deadline && !flags.deadline;
+  gates.hourly_planned = gates.hourly && !flags.max_hourly;
+  gates.confidence_asked = flags.confidence || gates.budget_planned;
+  if (gates.deadline_planned && !plan->due.empty()) gates.deadline = left_until(plan->due);
   if (flags.market) gates.market = request->markets.front();
   return gates;
 }
@@ -100,8 +112,10 @@ bool price_known(const CheckInput& in) { return in.prediction != nullptr && in.p
 
 /// What a flag asks to be kept to, in words; empty where none asks.
 std::string gate_of(const Need& need, const Gates& gates) {
-  if (need.kind == Need::Budget && gates.budget) return "the budget of " + format_usd(*gates.budget);
-  if (need.kind == Need::Deadline && gates.deadline) return "the deadline of " + format_duration(*gates.deadline);
+  if (need.kind == Need::Budget && gates.budget && !gates.budget_planned)
+    return "the budget of " + format_usd(*gates.budget);
+  if (need.kind == Need::Deadline && gates.deadline && !gates.deadline_planned)
+    return "the deadline of " + format_duration(*gates.deadline);
   return {};
 }
 
@@ -244,6 +258,7 @@ void run_rule(const Rule& rule, const std::vector<CheckInput>& inputs, const std
 
 /// What the plan in the job's folder gives to the check.
 struct FromLock {
+  std::optional<Lock> plan;                  ///< nullopt where there is none of this job
   std::optional<std::vector<Change>> drift;  ///< nullopt without a plan
   std::string why_not;                       ///< the plan is there and does not count
 };
@@ -252,7 +267,7 @@ struct FromLock {
 FromLock take_lock(const Job& job, const Catalog& catalog, CheckOptions& options) {
   FromLock out;
   if (job.folder == nullptr || !job.folder->lock) return out;
-  const Result<Lock> lock = read_lock(*job.folder->lock, catalog);
+  Result<Lock> lock = read_lock(*job.folder->lock, catalog);
   if (!lock) {
     out.why_not = to_string(lock.error().front());
     return out;
@@ -276,6 +291,7 @@ FromLock take_lock(const Job& job, const Catalog& catalog, CheckOptions& options
   // Flags of the machines count only where the file names none.
   if (!asked.instances) asked.instances = lock->said.instances;
   if (!asked.count) asked.count = lock->said.count;
+  if (changes) out.plan = std::move(*lock);
   return out;
 }
 
@@ -390,10 +406,11 @@ Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const Reques
 
 Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const SagemakerLimits& limits,
                            const CheckOptions& given_options) {
-  const Result<Gates> gates = read_gates(given_options.request, catalog);
-  if (!gates) return tl::unexpected<Diagnostics>(gates.error());
   CheckOptions options = given_options;
   const FromLock from_lock = take_lock(given_job, catalog, options);
+  const Lock* plan = from_lock.plan ? &*from_lock.plan : nullptr;
+  const Result<Gates> gates = read_gates(given_options.request, plan, catalog);
+  if (!gates) return tl::unexpected<Diagnostics>(gates.error());
   if (!names_model(options.request)) options.request.model = model_of(given_job, catalog);
   std::vector<Case> cases;
   for (Job& job : alternatives_of(given_job)) {

@@ -9,6 +9,7 @@
 #include "base/json_writer.hpp"
 #include "planner/answer/uncertainty.hpp"
 #include "planner/export/target.hpp"
+#include "planner/search/constraints.hpp"
 #include "planner/search/estimate.hpp"
 
 namespace smplan {
@@ -50,6 +51,7 @@ class Elsewhere {
     }
     if (!(start_of(there, catalog_) == start_)) return no(type, "its job has another image or other settings");
     RequestSpec spec = lock_.said;
+    fill_open(spec, lock_.goals, {RequestGroup::Goal, RequestGroup::Memory});
     spec.instances = type.name;
     spec.count = std::to_string(there.instance_count);
     const Result<PlanRequest> request = resolve(spec, catalog_, region_, Purpose::Estimate);
@@ -58,16 +60,34 @@ class Elsewhere {
     if (!answer) return no(type, answer.error().front().message);
     const Plan& plan = answer->plans.front();
     const double chance = plan.out_of_memory_probability;
-    if (!plan.memory.fits() || chance > kDefaultOutOfMemory) {
+    if (chance > request->max_oom_probability.value_or(kDefaultOutOfMemory) ||
+        memory_rejection(plan.memory, request->min_headroom)) {
       return no(type, fmt::format("{} of device memory are wanted, {} are there", format_bytes(plan.memory.wanted),
                                   format_bytes(plan.memory.limit)));
     }
+    if (std::string broken = broken_goal(*request, plan); !broken.empty()) return no(type, std::move(broken), kGoal);
     return plan;
   }
 
+  /// Code of a type that could run the job, and not as the plan had to.
+  static constexpr const char* kGoal = "misses-goal";
+
  private:
-  [[nodiscard]] static Result<Plan> no(const InstanceType& type, std::string why) {
-    return fail("no-fallback", type.name, std::move(why), "leave it out");
+  [[nodiscard]] static Result<Plan> no(const InstanceType& type, std::string why, const char* code = "no-fallback") {
+    return fail(code, type.name, std::move(why), "leave it out");
+  }
+
+  /// What the plan had to keep to and would not there; empty if all is kept.
+  [[nodiscard]] std::string broken_goal(const PlanRequest& request, const Plan& plan) const {
+    if (const auto costly = hourly_rejection(request, plan.cost.hourly)) return shortfall(*costly);
+    if (const auto over = limit_rejection(request, plan.cost)) {
+      const bool asked = request.confidence && over->reason != RejectionReason::NoCheckpoints;
+      return shortfall(*over) + (asked ? fmt::format(", to be kept with {}", format_percent(*request.confidence)) : "");
+    }
+    const bool over_itself = lock_.plan.prediction.time_to_train > days(kMaxJobDays);
+    if (!plan.over_job_limit() || over_itself) return {};
+    return fmt::format("takes {}, one training job runs for {} days at most",
+                       format_duration(plan.cost.time_to_train()), kMaxJobDays);
   }
 
   const Lock& lock_;
@@ -89,6 +109,7 @@ Result<Fallbacks> fallbacks_of(const Lock& lock, const Catalog& catalog,
                 "plan with --market on-demand, or leave --fallbacks out");
   }
   Fallbacks out;
+  std::ptrdiff_t n_by_goal = 0;
   const Elsewhere elsewhere(lock, catalog, environment_region);
   for (const InstanceType& type : catalog.instances()) {
     const bool sold = type.support == TrainingSupport::OnDemand &&
@@ -98,7 +119,9 @@ Result<Fallbacks> fallbacks_of(const Lock& lock, const Catalog& catalog,
     if (plan) {
       out.plans.push_back(std::move(*plan));
     } else {
-      out.refused.emplace_back(type.name, plan.error().front().message);
+      const Diagnostic& why = plan.error().front();
+      const bool by_goal = why.code == Elsewhere::kGoal;
+      out.refused.emplace(by_goal ? out.refused.begin() + n_by_goal++ : out.refused.end(), type.name, why.message);
     }
   }
   std::stable_sort(out.plans.begin(), out.plans.end(),

@@ -100,6 +100,30 @@ RequestSpec request_of(const TrainingPlan& plan, const JsonValue& document) {
   return spec;
 }
 
+/// What plans were judged by, by the names that the request has in plan files.
+void read_goals(const JsonValue& request, const Catalog& catalog, Lock& lock) {
+  Diagnostics none;
+  const auto number = [&](std::string_view key, std::string_view unit, std::optional<std::string>& into) {
+    const auto value = request.find(key);
+    if (value && value->is_number()) into = fmt::format("{:f}{}", value->as_number(none), unit);
+  };
+  const auto word = [&](std::string_view key) {
+    const auto value = request.find(key);
+    return value && value->is_string() ? value->as_string(none) : std::string();
+  };
+  RequestSpec& goals = lock.goals;
+  number("deadline_s", "s", goals.deadline);
+  lock.due = word("deadline_at");
+  number("min_headroom", "", goals.min_headroom);
+  number("max_oom_probability", "", goals.max_oom_probability);
+  lock.other_facts = word("overlays") != catalog.overlays();
+  if (!lock.other_facts) {
+    number("budget_usd", "", goals.budget);
+    number("max_hourly_usd", "", goals.max_hourly);
+  }
+  if (goals.deadline || goals.budget) number("confidence", "", goals.confidence);
+}
+
 /// The types that a job tries behind the plan's own, as an export with --fallbacks would write them.
 std::vector<InstanceChoice> listed_fallbacks(const Lock& lock, const Job& job, const Catalog& catalog) {
   std::vector<InstanceChoice> out;
@@ -168,7 +192,9 @@ Result<Lock> read_lock(const std::string& text, const Catalog& catalog) {
                 "export the one that is meant: smplan export writes a plan.json of it alone");
   }
   RequestSpec said = request_of(*plan, *document);
-  return Lock{std::move(*plan), std::move(said)};
+  Lock lock{std::move(*plan), std::move(said), {}, {}, false};
+  if (const auto request = document->find("request")) read_goals(*request, catalog, lock);
+  return lock;
 }
 
 Result<std::vector<Change>> drift_of(const JobFolder& folder, const Lock& lock, const Catalog& catalog) {

@@ -17,6 +17,11 @@ struct Lock {
   TrainingPlan plan;
   /// All of it as a request, for what neither the job's files nor the flags say.
   RequestSpec said;
+  /// What it had to keep to: deadline, money, memory. Money only where the catalog has the facts that it was planned
+  /// by.
+  RequestSpec goals;
+  std::string due;           ///< the instant that the deadline was taken for; empty where it is a duration
+  bool other_facts = false;  ///< the catalog has other overlays than it was planned by
 };
 
 /// Reads plan.json: a plan file of one plan.

@@ -88,7 +88,9 @@ struct Gates {
   std::optional<UsdPerSecond> hourly;
   std::optional<Market> market;         ///< of --market; else the job says it
   double confidence = kGateConfidence;  ///< that the deadline is met
-  bool confidence_asked = false;        ///< by --confidence, which then holds for the budget too
+  bool confidence_asked = false;        ///< by --confidence or the plan, and then holds for the budget too
+  /// What no flag says and the plan in the folder had to keep to: judged where it can be.
+  bool budget_planned = false, deadline_planned = false, hourly_planned = false;
 
   /// Unless --confidence says otherwise.
   static constexpr double kGateConfidence = 0.9;

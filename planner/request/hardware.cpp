@@ -38,6 +38,7 @@ bool trains_by_reinforcement(std::string_view name) {
 }  // namespace
 
 void Resolver::read_market(const std::optional<std::string>& environment_region) {
+  request_.overlays = catalog_.overlays();
   for (const Price& p : catalog_.prices()) request_.prices_as_of = std::max(request_.prices_as_of, p.provenance.as_of);
   if (spec_.market) {
     const bool all = lower_case(trim(*spec_.market)) == "all";

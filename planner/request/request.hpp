@@ -170,6 +170,8 @@ struct PlanRequest {
   int top = 10;
   /// What was assumed because the request did not say, in words, for the reader.
   std::vector<std::string> assumptions;
+  /// Catalog::overlays(): what tells other facts than the shipped ones apart.
+  std::string overlays;
   /// Newest date of a price in the catalog: what the age of prices counts from, so that answers read no clock.
   std::string prices_as_of;
   /// ISO date against which the age of prices is judged; without it no plan warns of old prices.

@@ -56,6 +56,9 @@ void host_memory(const CheckInput& in, Report& report) {
   report.at(hardware_place(in), {format_bytes(memory.host_per_node), format_bytes(memory.host_limit)});
 }
 
+/// Behind a limit that no flag says.
+std::string_view whose(bool planned) { return planned ? " (of plan.json)" : ""; }
+
 void budget(const CheckInput& in, Report& report) {
   const Plan& plan = in.prediction->plan;
   Usd kept;
@@ -65,13 +68,14 @@ void budget(const CheckInput& in, Report& report) {
   }
   const Usd cost = in.prediction->cost + kept;
   const Usd most = *in.gates.budget;
+  const std::string limit = format_usd(most) + std::string(whose(in.gates.budget_planned));
   if (cost > most) {
-    report.at(hardware_place(in), {format_usd(cost), format_usd(most)});
+    report.at(hardware_place(in), {format_usd(cost), limit});
     return;
   }
   const double chance = plan.cost.cost_probability(most - kept);
   if (!in.gates.confidence_asked || chance >= in.gates.confidence) return;
-  report.at(hardware_place(in), {format_usd(cost), format_usd(most)}).message +=
+  report.at(hardware_place(in), {format_usd(cost), limit}).message +=
       fmt::format(", with a chance of {} to stay within it: {} is asked for", format_percent(chance),
                   format_percent(in.gates.confidence));
 }
@@ -80,9 +84,10 @@ void deadline(const CheckInput& in, Report& report) {
   const Plan& plan = in.prediction->plan;
   const double chance = plan.cost.spread.probability(*in.gates.deadline);
   if (chance >= in.gates.confidence) return;
-  report.at(hardware_place(in),
-            {format_percent(chance), format_duration(*in.gates.deadline), format_percent(in.gates.confidence),
-             format_duration(plan.cost.spread.at(in.gates.confidence))});
+  report.at(
+      hardware_place(in),
+      {format_percent(chance), format_duration(*in.gates.deadline) + std::string(whose(in.gates.deadline_planned)),
+       format_percent(in.gates.confidence), format_duration(plan.cost.spread.at(in.gates.confidence))});
 }
 
 Market market_of(const CheckInput& in) {
@@ -114,8 +119,10 @@ Result<UsdPerSecond> hourly_price(const CheckInput& in) {
 void hourly(const CheckInput& in, Report& report) {
   const Result<UsdPerSecond> price = hourly_price(in);
   if (price && *price <= *in.gates.hourly) return;
-  Finding& finding = report.at(
-      hardware_place(in), {price ? format_usd_per_hour(*price) : std::string(), format_usd_per_hour(*in.gates.hourly)});
+  if (!price && in.gates.hourly_planned) return;
+  Finding& finding = report.at(hardware_place(in),
+                               {price ? format_usd_per_hour(*price) : std::string(),
+                                format_usd_per_hour(*in.gates.hourly) + std::string(whose(in.gates.hourly_planned))});
   if (price) return;
   const Diagnostic& why = price.error().front();
   finding.message = "the limit of " + format_usd_per_hour(*in.gates.hourly) + " cannot be judged: " + why.message;
@@ -185,20 +192,21 @@ constexpr Rule kPredictionRules[] = {
      "a node's part of a checkpoint is {}, its disk {}", "enlarge the volume, or shard the checkpoint over more nodes",
      kJudgement, kSubmitted, Need::Prediction, checkpoint_part},
     {"C207", Severity::Error, "Budget",
-     "the predicted cost is above the budget, or within it with less than the probability of --confidence, or that "
-     "cannot be judged",
+     "the predicted cost is above --budget, else that of the plan in the folder, or within it with less than the "
+     "probability of --confidence, or that cannot be judged",
      "predicted cost {}, the budget is {}", "train on fewer tokens, on a cheaper plan, or raise the budget", kJudgement,
      kAnyKind, Need::Budget, budget},
     {"C208", Severity::Warning, "A better plan", "another plan is both cheaper and faster",
      "{} would cost {} and take {}; this job costs {} and takes {}", "use the better plan", kJudgement, kAnyKind,
      Need::Length, dominated},
     {"C214", Severity::Error, "Deadline",
-     "the run is not done by --deadline with the probability of --confidence (90 % by default), or that cannot be "
-     "judged",
+     "the run is not done by --deadline, else that of the plan in the folder, with the probability of --confidence "
+     "(90 % by default), or that cannot be judged",
      "there is a chance of {} to be done within {}, {} is asked for: that takes {}",
      "use more or faster instances, train on fewer tokens, or move the deadline", kJudgement, kAnyKind, Need::Deadline,
      deadline},
-    {"C215", Severity::Error, "Price an hour", "the machines cost more an hour than --max-hourly, or that is not known",
+    {"C215", Severity::Error, "Price an hour",
+     "the machines cost more an hour than --max-hourly, else that of the plan in the folder, or that is not known",
      "the machines cost {}, the limit is {}", "use fewer or cheaper instances, or raise the limit", kJudgement,
      kAnyKind, Need::Hourly, hourly},
 };
