@@ -120,6 +120,13 @@ Json request(const ExportJob& job, const Launch& launch) {
 
 void add_training_job(const ExportJob& job, const Launch& launch, Export& out) {
   out.notes.insert(out.notes.end(), launch.notes.begin(), launch.notes.end());
+  // Source: botocore 1.43.89 and 1.43.90, data/sagemaker/2017-07-24/service-2.json, ResourceConfig, read 2026-11-29.
+  if (!job.options.fallbacks.empty()) {
+    out.notes.emplace_back(
+        "A list of types (InstancePreferences) needs botocore 1.43.90 or later: older boto3, and an AWS command line "
+        "of "
+        "before, refuse the request as one with an unknown parameter.");
+  }
   out.notes.push_back(fmt::format("Pack src/{} into {} (files at the top of the archive) before submitting.",
                                   out.brings_program ? "" : " with your script", launch.code_uri));
   out.files.insert(out.files.begin(), {"create_training_job.json", request(job, launch).dump(2) + "\n"});

@@ -131,12 +131,16 @@ std::string inputs(const Launch& launch) {
   return text + "\n]";
 }
 
+/// Version 3.20 is the one that exports are tested with; its Compute takes lists of types since sagemaker-core 2.22.0,
+/// which sagemaker 3.22 asks for. Source: sagemaker-core 2.21.0 and 2.22.0, core/training/configs.py, read 2026-11-29.
+std::string_view needed_sdk(const ExportJob& job) { return job.options.fallbacks.empty() ? "3.20" : "3.22"; }
+
 std::string script(const ExportJob& job, const Launch& launch, const Json& kwargs) {
   const bool lustre = !launch.channels.front().file_system.empty();
   const bool vpc = !launch.subnets.empty();
   const bool smp = launch.launcher == LaunchMethod::SmpV2;
   return fmt::format(
-      "{}# Needs: pip install 'sagemaker>=3.20,<4'. Replace what NOTES.md lists, then: python launch.py\n"
+      "{}# Needs: pip install 'sagemaker>={},<4'. Replace what NOTES.md lists, then: python launch.py\n"
       "{}"
       "from sagemaker.train import ModelTrainer\n"
       "from sagemaker.train.configs import (\n"
@@ -147,7 +151,7 @@ std::string script(const ExportJob& job, const Launch& launch, const Json& kwarg
       "inputs = {}\n\n"
       "if __name__ == \"__main__\":\n"
       "    trainer.train(input_data_config=inputs, wait=False)\n",
-      commented(provenance_lines(job)), commented({"Image: " + launch.image_note}),
+      commented(provenance_lines(job)), needed_sdk(job), commented({"Image: " + launch.image_note}),
       lustre ? "    FileSystemDataSource,\n" : "", vpc ? "    Networking,\n" : "", lustre ? "" : "    S3DataSource,\n",
       smp ? "SMP, " : "", kwargs["distributed"]["class"].text(),
       job.options.fallbacks.empty() ? "" : "from sagemaker.core.shapes import InstancePreference\n",
@@ -159,6 +163,12 @@ std::string script(const ExportJob& job, const Launch& launch, const Json& kwarg
 void write_sagemaker_sdk_v3(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Launch launch = prepare_launch(job, out, faults);
   out.notes.insert(out.notes.end(), launch.notes.begin(), launch.notes.end());
+  if (!job.options.fallbacks.empty()) {
+    out.notes.push_back(
+        fmt::format("A list of types (instance_preferences) needs sagemaker {} or later, which brings "
+                    "sagemaker-core 2.22 and botocore 1.43.90.",
+                    needed_sdk(job)));
+  }
   const Json kwargs = arguments(job, launch, has_requirements(out));
   Json described;
   described["class"] = "ModelTrainer";

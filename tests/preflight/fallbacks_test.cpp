@@ -15,9 +15,12 @@
 namespace smplan {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 RequestSpec two_p4d(const char* stack = "fsdp") {
   RequestSpec spec;
@@ -217,6 +220,22 @@ TEST(Fallbacks, PassTheRulesOfSuchLists) {
     const Findings findings = test::check_text(parsed(lock, choices, target).dump(2), kind, {});
     EXPECT_EQ(findings.count(Severity::Error), 0) << target << '\n' << to_json(findings);
   }
+}
+
+TEST(Fallbacks, SayWhichClientsTakeThem) {
+  const Lock lock = lock_of(two_p4d());
+  const auto exported = [&](const char* target, std::vector<InstanceChoice> choices) {
+    ExportOptions options;
+    options.fallbacks = std::move(choices);
+    return export_plan({lock.plan, options, test::catalog()}, target).value();
+  };
+  const std::vector<InstanceChoice> one = {{"ml.p5.48xlarge", 2, Seconds(60), 1}};
+  EXPECT_THAT(exported("create-training-job", one).notes, Contains(HasSubstr("botocore 1.43.90 or later")));
+  EXPECT_THAT(exported("create-training-job", {}).notes, Each(Not(HasSubstr("botocore"))));
+  const Export trainer = exported("sagemaker-sdk-v3", one);
+  EXPECT_THAT(trainer.notes, Contains(HasSubstr("sagemaker 3.22 or later")));
+  EXPECT_THAT(trainer.files.front().content, HasSubstr("'sagemaker>=3.22,<4'"));
+  EXPECT_THAT(exported("sagemaker-sdk-v3", {}).files.front().content, HasSubstr("'sagemaker>=3.20,<4'"));
 }
 
 TEST(Fallbacks, NeedAQuotaOfEachType) {
