@@ -193,16 +193,6 @@ void write_hyperpod_job(const ExportJob& job, Export& out, Diagnostics& faults) 
   out.files.insert(out.files.begin(), {"job.yaml", std::move(text)});
   out.notes.push_back("Image: " + launch.image_note + ".");
   out.notes.emplace_back("Build and push the image (docker build, docker push), then: kubectl apply -f job.yaml.");
-  if (plan.recovery.spares > 0) {
-    out.notes.push_back(fmt::format("The job asks for {} spare instances beside its {}: the cluster needs {}.",
-                                    plan.recovery.spares, plan.instance_count,
-                                    plan.recovery.spares + plan.instance_count));
-  }
-  for (const std::string_view feature : {to_string(plan.recovery.mode), to_string(plan.checkpoint_storage)}) {
-    if (const RecoveryFeature* f = recovery_feature(feature)) {
-      out.notes.push_back(fmt::format("For {}: {}.", f->title, f->needs));
-    }
-  }
   if (plan.checkpoint_storage == CheckpointTarget::Memory && plan.s3_interval) {
     out.notes.push_back(fmt::format("The plan counts on a save in memory every {} and one in S3 every {}.",
                                     format_duration(plan.save_interval.value_or(Seconds())),
@@ -225,10 +215,6 @@ void write_hyperpod_slurm(const ExportJob& job, Export& out, Diagnostics& faults
   out.files.insert(out.files.begin(), {"launch.sh", start});
   out.files.insert(out.files.begin(), {"job.sbatch", std::move(text)});
   out.notes.push_back(fmt::format("Copy the folder to {} and submit it there: sbatch job.sbatch.", kFileSystem));
-  if (job.plan.recovery.spares > 0) {
-    out.notes.push_back(
-        fmt::format("The plan counts on {} idle instances of this type in the partition.", job.plan.recovery.spares));
-  }
 }
 
 }  // namespace smplan

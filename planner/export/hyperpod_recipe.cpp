@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "base/units.hpp"
 #include "catalogs/model_modules.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/text.hpp"
@@ -134,6 +135,15 @@ Json saves(const ExportJob& job) {
               {"save_last", true}};
 }
 
+/// Days after which Slurm ends the job: those of a training job, which a cluster may well take longer than.
+std::int64_t days_of_job(const TrainingPlan& plan) {
+  constexpr double kTimeMargin = 1.25;
+  constexpr double kMostOfTrainingJob = 28;
+  const double wanted = std::ceil(kTimeMargin * plan.prediction.time_to_train.value() / kSecondsPerDay);
+  return static_cast<std::int64_t>(is_standing(plan.recovery.platform) ? std::max(wanted, kMostOfTrainingJob)
+                                                                       : kMostOfTrainingJob);
+}
+
 Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const JobFolders folders = folders_of(plan);
@@ -170,8 +180,10 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
            "plan with a smaller --shard-degree");
   }
   Json recipe;
-  recipe["run"] = Json{
-      {"name", job_name_of(job)}, {"results_dir", folders.model}, {"time_limit", "28-00:00:00"}, {"model_type", "hf"}};
+  recipe["run"] = Json{{"name", job_name_of(job)},
+                       {"results_dir", folders.model},
+                       {"time_limit", fmt::format("{}-00:00:00", days_of_job(plan))},
+                       {"model_type", "hf"}};
   recipe["trainer"] = trainer(plan);
   // save_top_k of 0 would switch sharded checkpoints off.
   recipe["exp_manager"] = Json{{"exp_dir", folders.checkpoints},

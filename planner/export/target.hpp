@@ -140,6 +140,7 @@ struct ExportTarget {
   /// The program that a strategy target brings; a launcher brings that of the plan's stack.
   TrainingProgram program = TrainingProgram::None;
   bool lists_types = false;  ///< takes several instance types that are tried in order
+  bool asks_spares = false;  ///< its files ask a cluster for spare instances beside the job's
 };
 
 std::span<const ExportTarget> export_targets();

@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/markdown.hpp"
 #include "base/words.hpp"
+#include "catalogs/recovery_features.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
@@ -98,7 +99,7 @@ constexpr ExportTarget kTargets[] = {
      nullptr, write_create_training_job, TrainingProgram::None, true},
     {"hyperpod-job", "HyperPodPyTorchJob of a HyperPod cluster with EKS: manifest (YAML), Dockerfile and program",
      TargetSide::Launcher, on(Platform::HyperPodEks), set_of(LaunchMethod::Torchrun), check_hyperpod_job,
-     write_hyperpod_job},
+     write_hyperpod_job, TrainingProgram::None, false, true},
     {"hyperpod-slurm", "Batch script of a HyperPod cluster with Slurm, and the program that it starts",
      TargetSide::Launcher, on(Platform::HyperPodSlurm), set_of(LaunchMethod::Torchrun), nullptr, write_hyperpod_slurm},
     {"hyperpod-recipe",
@@ -397,6 +398,29 @@ void note_kernels(const TrainingPlan& plan, Export& out) {
   }
 }
 
+/// What the plan counts on of a standing cluster.
+void note_cluster(const TrainingPlan& plan, const ExportTarget& target, Export& out) {
+  out.placeholders.push_back({"REPLACE-ME-data", "the folder of the data on the cluster's file system"});
+  const Recovery& recovery = plan.recovery;
+  if (recovery.spares > 0) {
+    const std::int32_t all = plan.instance_count + recovery.spares;
+    out.notes.push_back(
+        target.asks_spares
+            ? fmt::format("The job asks for {} spare instances beside its {}: the cluster needs {}.", recovery.spares,
+                          plan.instance_count, all)
+            : fmt::format(
+                  "The plan counts on a cluster of {} instances of this type, and bills them: the job takes {}, "
+                  "and {} stand idle until one of the job's fails. The files cannot ask for them: leave them "
+                  "free in the partition or node group.",
+                  all, plan.instance_count, recovery.spares));
+  }
+  for (const std::string_view feature : {to_string(recovery.mode), to_string(plan.checkpoint_storage)}) {
+    if (const RecoveryFeature* f = recovery_feature(feature)) {
+      out.notes.push_back(fmt::format("For {}: {}.", f->title, f->needs));
+    }
+  }
+}
+
 /// The program of a strategy target beside its file, and what starts it.
 void add_start(const ExportJob& job, const ExportTarget& target, Export& out) {
   if (!brings_program(job, target.program)) return;
@@ -446,9 +470,7 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   out.plan_id = job.plan.id();
   (*target)->write(job, out, faults);
   add_start(job, **target, out);
-  if (is_standing(job.plan.recovery.platform)) {
-    out.placeholders.push_back({"REPLACE-ME-data", "the folder of the data on the cluster's file system"});
-  }
+  if (is_standing(job.plan.recovery.platform)) note_cluster(job.plan, **target, out);
   if (!out.brings_program) out.notes.insert(out.notes.end(), out.script_notes.begin(), out.script_notes.end());
   note_kernels(job.plan, out);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));

@@ -48,6 +48,43 @@ TEST(HyperPodJob, IsRefusedWhereNoOtherCountKeepsTheBatch) {
   EXPECT_THAT(test::refusal(plan, "hyperpod-job"), HasSubstr("no fewer than 4 instances"));
 }
 
+// Whatever starts the job: what is billed beside it is nowhere left out.
+TEST(SpareInstances, AreInTheNotesOfEveryTarget) {
+  std::size_t exported = 0;
+  for (const char* platform : {"hyperpod-eks", "hyperpod-slurm"}) {
+    for (const char* stack : {"fsdp", "megatron"}) {
+      RequestSpec spec = test::request(stack, "llama-3-8b", "ml.p4de.24xlarge", "4");
+      spec.platform = platform;
+      spec.spare_instances = "2";
+      const TrainingPlan plan = test::plan(spec);
+      const ExportOptions options;
+      for (const ExportTarget& target : export_targets()) {
+        const Result<Export> out = export_plan({plan, options, test::shipped()}, target.name);
+        if (!out) continue;
+        ++exported;
+        const std::string said = target.asks_spares ? "asks for 2 spare instances beside its 4: the cluster needs 6"
+                                                    : "a cluster of 6 instances of this type, and bills them: the job "
+                                                      "takes 4, and 2 stand idle";
+        EXPECT_THAT(out->notes, testing::Contains(HasSubstr(said))) << target.name;
+      }
+    }
+  }
+  EXPECT_GT(exported, 4U);
+}
+
+TEST(HyperPodRecipe, OfALongPlanIsNotEndedAfterTheDaysOfATrainingJob) {
+  RequestSpec spec = test::request("fsdp", "llama-3-8b", "ml.p4de.24xlarge", "4");
+  spec.platform = "hyperpod-slurm";
+  TrainingPlan plan = test::plan(spec);
+  plan.gradient_accumulation = 1;
+  plan.strategy.recompute = Recompute::Full;
+  plan.strategy.recompute_layers = 0;
+  plan.prediction.time_to_train = days(60);
+  EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"), HasSubstr("\"75-00:00:00\""));
+  plan.prediction.time_to_train = days(2);
+  EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"), HasSubstr("\"28-00:00:00\""));
+}
+
 TEST(HyperPodJob, IsOfAPlanForSuchACluster) {
   EXPECT_THAT(test::refusal(test::plan(test::request("fsdp")), "hyperpod-job"), HasSubstr("the platform training-job"));
   EXPECT_THAT(test::refusal(test::plan(elastic("fsdp-full")), "create-training-job"), HasSubstr("hyperpod-job"));
