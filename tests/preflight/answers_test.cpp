@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <map>
+#include <regex>
 
 #include "tests/preflight/said.hpp"
 
@@ -32,6 +33,41 @@ TEST_P(AnswersOf, AFamilyOfRulesAreWhatEachJobDeserves) {
     if (rows == answers().end()) continue;
     for (const Json& row : rows->second) {
       EXPECT_EQ(test::answer_to(row).dump(1), row["says"].dump(1)) << row.dump();
+    }
+  }
+}
+
+// `'lr' is unknown -> did you mean lr?` helps nobody.
+TEST(Answers, SuggestNoWordThatTheyRefuse) {
+  const std::regex suggested("'([^']*)'.*-> did you mean ([^?]*)\\?");
+  std::size_t suggestions = 0;
+  for (const auto& [rule, rows] : answers()) {
+    for (const Json& row : rows) {
+      for (const Json& says : row["says"]) {
+        const std::string text = says;
+        std::smatch found;
+        if (text.size() > 4096 || !std::regex_search(text, found, suggested)) continue;
+        ++suggestions;
+        EXPECT_NE(found[1], found[2]) << text;
+      }
+    }
+  }
+  EXPECT_GT(suggestions, 10U);
+}
+
+TEST(UnknownArgument, IsNeverSuggestedItself) {
+  const Json& limits = test::rule_cases()["bases"]["estimator"];
+  for (const char* name : {"instance_preferences", "InstancePreferences", "InstanceGroups", "instance_placement_config",
+                           "volume_size_in_gb", "max_runtime_in_seconds", "training_image", "TrainingInputMode",
+                           "maximum_retry_attempts", "max_retries", "volume_kms_key_id", "enable_managed_spot_training",
+                           "keep_alive_period", "MaxPendingTimeInSeconds"}) {
+    for (const char* one : {"PyTorch", "HuggingFace", "SKLearn", "Estimator"}) {
+      Json job = limits;
+      job["class"] = one;
+      job[name] = 1;
+      for (const Finding& f : test::check_text(job.dump(), JobKind::Estimator, {}).findings) {
+        if (f.rule == "C068") EXPECT_EQ(f.fix.find("mean " + std::string(name) + "?"), std::string::npos) << f.fix;
+      }
     }
   }
 }

@@ -136,7 +136,8 @@ TEST(SettingNames, AreThoseOfTheFile) {
   for (const char* name : {"MaxWaitTimeInSeconds", "max_wait", "max_wait_time_in_seconds"}) {
     EXPECT_EQ(respelled(JobKind::Estimator, name), "max_wait") << name;
   }
-  EXPECT_EQ(respelled(JobKind::Estimator, "unknown"), "");
+  EXPECT_EQ(respelled(JobKind::Estimator, "unknown"), std::nullopt);
+  EXPECT_EQ(respelled(JobKind::Estimator, "InstancePreferences"), "") << "the SDK's version 2 has none";
 }
 
 TEST(Versions, AreBelowOthersByTheirNumbers) {

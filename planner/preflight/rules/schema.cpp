@@ -21,6 +21,7 @@ struct SchemaFault {
   const RequestField* field;
   std::string name;    ///< of the member
   std::string detail;  ///< what was expected
+  std::string_view fix = {};
 };
 
 bool right_kind(const Node& node, RequestField::Type type) {
@@ -72,6 +73,8 @@ bool has_own_rule(std::string_view path) {
                                                 "StoppingCondition.MaxWaitTimeInSeconds",
                                                 "StoppingCondition.MaxPendingTimeInSeconds",
                                                 "RetryStrategy.MaximumRetryAttempts",
+                                                "ResourceConfig.InstancePreferences",
+                                                "ResourceConfig.InstancePreferences[].TrainingPlanArns",
                                                 "OutputDataConfig.CompressionType",
                                                 "DebugRuleConfigurations",
                                                 "ProfilerRuleConfigurations",
@@ -87,34 +90,47 @@ bool has_own_rule(std::string_view path) {
 /// Patterns are matched up to this length: the matcher recurses on every character.
 constexpr std::size_t kMaxMatched = 512;
 
-std::string value_fault(const Node& node, const RequestField& field) {
-  if (node.is_string()) {
-    if (is_placeholder(node.text)) return "";
-    const auto size = static_cast<std::int64_t>(node.text.size());
-    if (!field.values.empty() && !contains(field.values, node.text)) return "one of " + list_text(field.values);
-    if (field.max && size > *field.max) return "at most " + count_text(*field.max) + " characters";
-    if (field.min && size < *field.min) return "at least " + count_text(*field.min) + " characters";
-    if (!field.pattern.empty() && node.text.size() <= kMaxMatched &&
-        !std::regex_match(node.text, std::regex(field.pattern))) {
-      return "text of the form " + field.pattern;
-    }
-    return "";
+bool is_counted(const Node& node) { return node.is_array() || node.is_object(); }
+
+/// What the value must be, and how to make it so; empty where it is.
+std::pair<std::string, std::string_view> value_fault(const Node& node, const RequestField& field) {
+  const bool word = node.is_string() || node.is_number();
+  if (is_placeholder(node.text)) return {};
+  if (word && !field.values.empty() && !contains(field.values, node.text)) {
+    return {"one of " + list_text(field.values), "write one of them"};
   }
-  if (node.is_number() && !field.values.empty() && !contains(field.values, node.text)) {
-    return "one of " + list_text(field.values);
+  const std::int64_t n = node.is_string()   ? static_cast<std::int64_t>(node.text.size())
+                         : is_counted(node) ? static_cast<std::int64_t>(node.items.size())
+                                            : node.integer;
+  const std::string unit = node.is_string() ? " characters" : is_counted(node) ? " entries" : "";
+  if (field.max && n > *field.max) {
+    return {"at most " + count_text(*field.max) + unit, node.is_string()   ? "shorten it"
+                                                        : is_counted(node) ? "drop some"
+                                                                           : "write a smaller number"};
   }
-  const bool counted = node.is_array() || node.is_object();
-  const std::int64_t n = counted ? static_cast<std::int64_t>(node.items.size()) : node.integer;
-  const std::string_view unit = counted ? " entries" : "";
-  if (field.max && n > *field.max) return "at most " + count_text(*field.max) + std::string(unit);
-  if (field.min && n < *field.min) return "at least " + count_text(*field.min) + std::string(unit);
-  return "";
+  if (field.min && n < *field.min) {
+    return {"at least " + count_text(*field.min) + unit, node.is_string()   ? "fill it in, or leave it out"
+                                                         : is_counted(node) ? "add some, or leave it out"
+                                                                            : "write a larger number"};
+  }
+  const bool matched = node.is_string() && !field.pattern.empty() && node.text.size() <= kMaxMatched;
+  if (matched && !std::regex_match(node.text, std::regex(field.pattern))) {
+    return {"text of the form " + field.pattern, "write it in that form"};
+  }
+  return {};
 }
 
 void judge(const Node& node, const RequestField& field, std::string name, std::vector<SchemaFault>& out) {
   if (has_own_rule(field.path)) return;
-  std::string fault = value_fault(node, field);
-  if (!fault.empty()) out.push_back({SchemaFault::Kind::Value, &node, &field, std::move(name), std::move(fault)});
+  auto [expected, fix] = value_fault(node, field);
+  if (expected.empty()) return;
+  out.push_back({SchemaFault::Kind::Value, &node, &field, std::move(name), std::move(expected), fix});
+}
+
+/// A value as a message shows it: of lists how many entries they have.
+std::string in_message(const Node& node) {
+  if (!is_counted(node)) return node.text.empty() ? "empty" : quote(node.text);
+  return node.items.empty() ? "empty" : count_text(static_cast<std::int64_t>(node.items.size())) + " entries long";
 }
 
 void walk(const Node& node, const std::string& path, const SagemakerLimits& limits, std::vector<SchemaFault>& out) {
@@ -359,10 +375,13 @@ std::optional<std::string> retyped(const Node& node, RequestField::Type type) {
   return std::nullopt;
 }
 
-Finding& report_type(const Node& node, RequestField::Type type, std::string expected, Report& report) {
+Finding& report_type(const Node& node, RequestField::Type type, const std::string& expected, Report& report) {
   const std::string is =
       is_over_64_bits(node) ? node.text + ", which 64 bits do not hold" : std::string(kind_name(node.kind));
-  Finding& finding = report.at(node, {node.key.empty() ? node.where.path : node.key, std::move(expected), is});
+  Finding& finding = report.at(node, {node.key.empty() ? node.where.path : node.key, expected, is});
+  using enum RequestField::Type;
+  const bool parts = type == List || type == Structure || type == Map || is_counted(node) || node.is_null();
+  if (parts) finding.fix = "write " + expected;
   if (is_over_64_bits(node)) finding.fix = "write a number that 64 bits hold";
   if (const auto value = retyped(node, type)) {
     finding.fix = "write " + *value;
@@ -382,7 +401,7 @@ void expect(const Node* object, std::string_view key, std::span<const RequestFie
   for (const RequestField::Type type : types) {
     expected += (expected.empty() ? "" : " or ") + std::string(type_words(type));
   }
-  Finding& finding = report_type(*node, types.front(), std::move(expected), report);
+  Finding& finding = report_type(*node, types.front(), expected, report);
   // Text is true for the SDK, "false" as well: switching off what it switches on is not ours to do.
   if (types.front() == RequestField::Type::Boolean && truth_of(*node) == false) finding.edits.clear();
 }
@@ -516,7 +535,7 @@ void wrong_type(const CheckInput& in, Report& report) {
     report_type(*f.node, f.field->type, f.detail, report);
   }
   for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::Value)) {
-    report.at(*f.node, {f.name, f.detail, quote(f.node->text.empty() ? f.name : f.node->text)});
+    report.at(*f.node, {f.name, f.detail, in_message(*f.node)}).fix = f.fix;
   }
 }
 

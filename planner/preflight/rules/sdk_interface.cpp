@@ -103,9 +103,15 @@ void unknown_arguments(const CheckInput& in, Report& report) {
     if (renamed) continue;
     Finding& finding = report.at(argument, {quote(argument.key)});
     // The name that another format has for it is what was meant.
-    const std::string meant =
+    const std::optional<std::string> meant =
         argument.key == "max_retries" ? "max_retry_attempts" : respelled(in.job.kind, argument.key);
-    const auto near = meant.empty() ? nearest_names(argument.key, known, 1) : std::vector<std::string>{meant};
+    if (meant && !contains(known, *meant)) {
+      finding.fix = meant->empty()
+                        ? "version 2 of the SDK has none: send a CreateTrainingJob request, or use SDK 3's ModelTrainer"
+                        : "it is an argument of another class: see the estimator's signature";
+      continue;
+    }
+    const auto near = meant ? std::vector<std::string>{*meant} : nearest_names(argument.key, known, 1);
     if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
   }
 }

@@ -11,7 +11,7 @@ namespace smplan {
 
 namespace {
 
-/// One setting by its names in a request, in the SDK's version 2 and in version 3.
+/// One setting by its names in a request, in the SDK's version 2 (empty: its estimators have none) and in version 3.
 struct Spelling {
   std::string_view api, v2, v3;
 };
@@ -27,7 +27,7 @@ constexpr std::array<Spelling, 16> kSpellings = {{
     {"InstanceType", "instance_type", "instance_type"},
     {"InstanceCount", "instance_count", "instance_count"},
     {"InstanceGroups", "instance_groups", "instance_groups"},
-    {"InstancePreferences", "instance_preferences", "instance_preferences"},
+    {"InstancePreferences", "", "instance_preferences"},
     {"InstancePlacementConfig", "instance_placement_config", "instance_placement_config"},
     {"TrainingImage", "image_uri", "training_image"},
     {"MaximumRetryAttempts", "max_retry_attempts", "maximum_retry_attempts"},
@@ -36,20 +36,26 @@ constexpr std::array<Spelling, 16> kSpellings = {{
 
 }  // namespace
 
+namespace {
+
+std::string_view name_in(JobKind kind, const Spelling& s) {
+  return kind == JobKind::Estimator ? s.v2 : kind == JobKind::ModelTrainer ? s.v3 : s.api;
+}
+
+}  // namespace
+
 std::string spelled(JobKind kind, std::string_view api_name) {
   for (const Spelling& s : kSpellings) {
-    if (s.api != api_name) continue;
-    if (kind == JobKind::Estimator) return std::string(s.v2);
-    if (kind == JobKind::ModelTrainer) return std::string(s.v3);
+    if (s.api == api_name && !name_in(kind, s).empty()) return std::string(name_in(kind, s));
   }
   return std::string(api_name);
 }
 
-std::string respelled(JobKind kind, std::string_view name) {
+std::optional<std::string> respelled(JobKind kind, std::string_view name) {
   for (const Spelling& s : kSpellings) {
-    if (name == s.api || name == s.v2 || name == s.v3) return spelled(kind, s.api);
+    if (name == s.api || name == s.v2 || name == s.v3) return std::string(name_in(kind, s));
   }
-  return {};
+  return std::nullopt;
 }
 
 std::string count_text(std::int64_t n) { return std::to_string(n); }

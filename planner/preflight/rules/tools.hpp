@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,9 @@ inline constexpr std::string_view kJudgement = "engineering judgement; the thres
 /// The setting's name in the file's own format: MaxWaitTimeInSeconds is max_wait in an estimator.
 std::string spelled(JobKind kind, std::string_view api_name);
 
-/// The name in the file's own format of a setting that is written as another format has it; empty for unknown names.
-std::string respelled(JobKind kind, std::string_view name);
+/// The name in the file's own format of a setting that is written as another format has it; empty where the file's
+/// format has none, nullopt for unknown names.
+std::optional<std::string> respelled(JobKind kind, std::string_view name);
 std::string count_text(std::int64_t n);
 /// At least 1, which it is where it is not known.
 std::int64_t degree(const Count& c);
