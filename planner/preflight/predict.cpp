@@ -529,6 +529,7 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, co
   state_execution(spec, told, catalog);
   if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
     spec[Dimension::SequenceParallel] = *s.sequence_parallel ? "true" : "false";
+  if (!spec.platform && job.kind == JobKind::HyperpodJob) spec.platform = to_string(Platform::HyperPodEks);
   state_otherwise(spec, otherwise);
   // Limits judge the prediction; they do not shape it.
   return without(std::move(spec), {RequestGroup::Goal, RequestGroup::Facts});

@@ -248,7 +248,7 @@ constexpr Rule kAccountRules[] = {
      &Facts::quotas, instance_quota},
     {"C203", Severity::Warning, "Instances of a job", "the job has more than 20 instances and no raised quota is known",
      "{} instances are over the default quota of 20 for one job",
-     "request the quota \"Number of instances for a training job\"", kQuotas, kSubmitted | kRecipe, Need::Nothing,
+     "request the quota \"Number of instances for a training job\"", kQuotas, kSubmitted, Need::Nothing,
      instances_per_job},
     {"C204", Severity::Error, "Type not in the region", "the region does not offer the type", "{} is not offered in {}",
      "choose another region or type", "EC2 instance type offerings, see the catalog's entry", kSubmitted, Need::Nothing,
