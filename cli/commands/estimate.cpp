@@ -35,6 +35,22 @@ struct EstimateFlags {
   std::optional<std::string> from;
 };
 
+/// Of a job whose types are tried in order: which of them is predicted; empty of others.
+std::string types_left_out(const Job& job, const RequestSpec& flags) {
+  const std::vector<Job> tried = alternatives_of(job);
+  const Job& predicted = estimated_of(tried, flags);
+  const auto type_of = [](const Job& one) { return one.instance_type.value_or("one that is not known"); };
+  std::string others;
+  for (const Job& one : tried) {
+    if (&one != &predicted) others += (others.empty() ? "" : ", ") + type_of(one);
+  }
+  if (others.empty()) return {};
+  return fmt::format(
+      "predicted on {}; the job tries {} too where there is no capacity: --instances chooses one, smplan check "
+      "predicts each",
+      type_of(predicted), others);
+}
+
 /// What the file says, under the flags.
 Result<RequestSpec> spec_of(const EstimateFlags& flags, const Context& context, std::vector<std::string>& notes) {
   if (!flags.from) return flags.spec;
@@ -42,6 +58,7 @@ Result<RequestSpec> spec_of(const EstimateFlags& flags, const Context& context, 
   if (!job) return tl::unexpected<Diagnostics>(job.error());
   for (const Unread& u : job->unread)
     notes.push_back(fmt::format("{}: {}", u.where.name().empty() ? *flags.from : u.where.name(), u.why));
+  if (const std::string others = types_left_out(*job, flags.spec); !others.empty()) notes.push_back(others);
   return request_of_job(*job, context.catalog, flags.spec, environment_region());
 }
 

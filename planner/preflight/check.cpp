@@ -167,21 +167,6 @@ struct Case {
   PredictionOutcome outcome;
 };
 
-/// A job whose types are tried in order is as many jobs, each judged as itself. Beside a type or groups, which the list
-/// excludes, there is only the job as it stands.
-std::vector<Job> alternatives_of(const Job& job) {
-  if (job.preferences.empty() || job.instance_type.stated || !job.groups.empty()) return {job};
-  std::vector<Job> jobs;
-  for (const JobPreference& preference : job.preferences) {
-    if (jobs.size() == kMaxPreferences) break;  // the rest is refused
-    Job one = job;
-    one.instance_type = preference.type;
-    if (preference.count.stated) one.instance_count = preference.count;
-    jobs.push_back(std::move(one));
-  }
-  return jobs;
-}
-
 /// What is missing to judge by the models; empty where nothing is.
 std::string unknown_of(const Need& need, const CheckInput& in, const Case& one) {
   if (in.prediction == nullptr) return one.outcome.why_not;
@@ -372,11 +357,32 @@ std::string Findings::file_of(const Where& where) const {
   return (std::filesystem::path(file).parent_path() / where.file).lexically_normal().generic_string();
 }
 
+std::vector<Job> alternatives_of(const Job& job) {
+  if (job.preferences.empty() || job.instance_type.stated || !job.groups.empty()) return {job};
+  std::vector<Job> jobs;
+  for (const JobPreference& preference : job.preferences) {
+    if (jobs.size() == kMaxPreferences) break;  // the rest is refused
+    Job one = job;
+    one.instance_type = preference.type;
+    if (preference.count.stated) one.instance_count = preference.count;
+    jobs.push_back(std::move(one));
+  }
+  return jobs;
+}
+
+const Job& estimated_of(const std::vector<Job>& alternatives, const RequestSpec& flags) {
+  const auto named = std::find_if(alternatives.begin(), alternatives.end(),
+                                  [&](const Job& one) { return one.instance_type.is(flags.instances.value_or("")); });
+  return named == alternatives.end() ? alternatives.front() : *named;
+}
+
 Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const RequestSpec& flags,
                                    const std::optional<std::string>& environment_region) {
   const auto refuse = [&](const std::string& reason, std::string hint) {
     return tl::unexpected<Diagnostics>(Diagnostics{{"unsupported", job.file, reason, std::move(hint)}});
   };
+  const std::vector<Job> alternatives = alternatives_of(job);
+  job = estimated_of(alternatives, flags);
   CheckOptions options;
   options.request = flags;
   options.environment_region = environment_region;

@@ -64,8 +64,15 @@ struct Findings {
   [[nodiscard]] std::string file_of(const Where& where) const;
 };
 
-/// The job as the question that `smplan estimate` answers; flags go before what the file says. Fails where the models
-/// do not know this kind of training, or the file leaves open what decides it.
+/// A job whose types are tried in order is as many jobs, each judged as itself. Beside a type or groups, which the list
+/// excludes, there is only the job as it stands.
+std::vector<Job> alternatives_of(const Job& job);
+/// The one that an estimate is of: on the type that the flags name, else the first.
+const Job& estimated_of(const std::vector<Job>& alternatives, const RequestSpec& flags);
+
+/// The job as the question that `smplan estimate` answers, on one of types that are tried in order; flags go
+/// before what the file says. Fails where the models do not know this kind of training, or the file leaves open what
+/// decides it.
 Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const RequestSpec& flags,
                                    const std::optional<std::string>& environment_region);
 
