@@ -13,6 +13,7 @@
 #include "cli/request_options.hpp"
 #include "planner/preflight/beside.hpp"
 #include "planner/preflight/check.hpp"
+#include "planner/preflight/check_cache.hpp"
 #include "planner/request/fields.hpp"
 
 namespace smplan::cli {
@@ -177,6 +178,7 @@ Result<Answer> check_one(const JobPlace& place, const Checker& check) {
 Result<Answer> check_many(const std::vector<JobPlace>& places, std::vector<NoJob> unreadable, Checker check) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   check.options.search.threads = 1;
+  check.options.cache = std::make_shared<CheckCache>();
   std::vector<Checked> results(places.size());
   parallel_for(cores, places.size(), [&] { return [&](std::size_t i) { results[i] = check(places[i]); }; });
   CheckedJobs all;

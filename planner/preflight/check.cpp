@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
+#include "planner/preflight/check_cache.hpp"
 #include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/lock.hpp"
 #include "planner/preflight/predict.hpp"
@@ -79,7 +80,8 @@ Seconds left_until(const std::string& instant) {
 }
 
 /// The limits among the flags, with the checks that a request has, and those of the plan beside the job.
-Result<Gates> read_gates(const RequestSpec& flags, const Lock* plan, const Catalog& catalog) {
+Result<Gates> read_gates(const RequestSpec& flags, const Lock* plan, const Catalog& catalog,
+                         const CheckOptions& options) {
   RequestSpec limits;
   limits.deadline = flags.deadline;
   limits.confidence = flags.confidence;
@@ -90,7 +92,7 @@ Result<Gates> read_gates(const RequestSpec& flags, const Lock* plan, const Catal
   const bool asked = limits.deadline || limits.confidence || limits.budget || limits.max_hourly || limits.market;
   if (!asked) return Gates();  // a request takes longer than all rules together
   limits.params = "1B";        // any model: only the limits are read
-  const Result<PlanRequest> request = resolve(limits, catalog, std::nullopt);
+  const Result<PlanRequest>& request = resolved(limits, catalog, options);
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   Gates gates;
   gates.budget = request->budget;
@@ -257,7 +259,7 @@ FromLock take_lock(const Job& job, const Catalog& catalog, CheckOptions& options
     out.why_not = to_string(lock.error().front());
     return out;
   }
-  Result<std::vector<Change>> changes = drift_of(*job.folder, *lock, catalog);
+  Result<std::vector<Change>> changes = drift_of(*job.folder, *lock, catalog, *options.cache);
   if (changes) {
     out.drift = drift_of_flags(options.request, *lock, catalog);
     out.drift->insert(out.drift->end(), changes->begin(), changes->end());
@@ -384,6 +386,7 @@ Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const Reques
   const std::vector<Job> alternatives = alternatives_of(job);
   job = estimated_of(alternatives, flags);
   CheckOptions options;
+  options.cache = std::make_shared<CheckCache>();
   options.request = flags;
   options.environment_region = environment_region;
   take_lock(job, catalog, options);
@@ -413,9 +416,10 @@ Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const Reques
 Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const SagemakerLimits& limits,
                            const CheckOptions& given_options) {
   CheckOptions options = given_options;
+  if (options.cache == nullptr) options.cache = std::make_shared<CheckCache>();
   const FromLock from_lock = take_lock(given_job, catalog, options);
   const Lock* plan = from_lock.plan ? &*from_lock.plan : nullptr;
-  const Result<Gates> gates = read_gates(given_options.request, plan, catalog);
+  const Result<Gates> gates = read_gates(given_options.request, plan, catalog, options);
   if (!gates) return tl::unexpected<Diagnostics>(gates.error());
   if (!names_model(options.request)) options.request.model = model_of(given_job, catalog);
   std::vector<Case> cases;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 namespace smplan {
 
 class Json;
+struct CheckCache;
 
 /// All rules, by family, in the order of their ids.
 std::span<const RuleFamily> rule_families();
@@ -35,6 +37,8 @@ struct CheckOptions {
   RequestSpec otherwise;
   std::vector<Ignored> ignored;
   SearchOptions search;  ///< of the predictions
+  /// Where several jobs are checked with the same catalog and options: what one of them found out for the others.
+  std::shared_ptr<CheckCache> cache;
 };
 
 struct SkippedRule {

@@ -11,6 +11,7 @@
 #include "models/job/dimensions.hpp"
 #include "planner/answer/plan_file.hpp"
 #include "planner/export/target.hpp"
+#include "planner/preflight/check_cache.hpp"
 #include "planner/preflight/fallbacks.hpp"
 #include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/job_settings.hpp"
@@ -125,10 +126,13 @@ void read_goals(const JsonValue& request, const Catalog& catalog, Lock& lock) {
 }
 
 /// The types that a job tries behind the plan's own, as an export with --fallbacks would write them.
-std::vector<InstanceChoice> listed_fallbacks(const Lock& lock, const Job& job, const Catalog& catalog) {
+std::vector<InstanceChoice> listed_fallbacks(const Lock& lock, const JobFolder& folder, const Catalog& catalog,
+                                             CheckCache& cache) {
   std::vector<InstanceChoice> out;
+  const Job& job = folder.files.front().job;
   if (job.preferences.empty()) return out;
-  const Result<Fallbacks> found = fallbacks_of(lock, catalog, std::nullopt);
+  const Result<Fallbacks>& found =
+      cache.fallbacks.get(folder.lock.value_or(""), [&] { return fallbacks_of(lock, catalog, std::nullopt); });
   if (!found) return out;
   const std::vector<InstanceChoice> known = choices_of(*found, found->plans.size());
   for (const JobPreference& preference : job.preferences) {
@@ -148,12 +152,13 @@ std::string_view recipe_target(const Job& job) {
 }
 
 /// The plan's job as this kind of file, read as `check` reads it.
-Result<Export> exported(const Lock& lock, const Job& job, const Catalog& catalog) {
+Result<Export> exported(const Lock& lock, const JobFolder& folder, const Catalog& catalog, CheckCache& cache) {
+  const Job& job = folder.files.front().job;
   // The model-parallel library has a target for each of its two versions, which are started by different launchers.
   const bool first = job.kind == JobKind::Smp && job.launcher.mpi.is(true);
   const std::string_view target = first ? std::string_view("smp-v1") : recipe_target(job);
   ExportOptions options;
-  options.fallbacks = listed_fallbacks(lock, job, catalog);
+  options.fallbacks = listed_fallbacks(lock, folder, catalog, cache);
   return export_plan({lock.plan, options, catalog}, target);
 }
 
@@ -197,8 +202,9 @@ Result<Lock> read_lock(const std::string& text, const Catalog& catalog) {
   return lock;
 }
 
-Result<std::vector<Change>> drift_of(const JobFolder& folder, const Lock& lock, const Catalog& catalog) {
-  const Result<Export> again = exported(lock, folder.files.front().job, catalog);
+Result<std::vector<Change>> drift_of(const JobFolder& folder, const Lock& lock, const Catalog& catalog,
+                                     CheckCache& cache) {
+  const Result<Export> again = exported(lock, folder, catalog, cache);
   if (!again) return tl::unexpected<Diagnostics>(again.error());
   std::vector<FolderFile> planned;
   for (const ExportFile& file : again->files) {

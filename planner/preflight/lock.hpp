@@ -28,7 +28,8 @@ struct Lock {
 Result<Lock> read_lock(const std::string& text, const Catalog& catalog);
 
 /// What the files of the folder say otherwise than the plan, exported again as the job is. Fails where it cannot be.
-Result<std::vector<Change>> drift_of(const JobFolder& folder, const Lock& lock, const Catalog& catalog);
+Result<std::vector<Change>> drift_of(const JobFolder& folder, const Lock& lock, const Catalog& catalog,
+                                     CheckCache& cache);
 
 /// Whether the flags name no other model than the plan's.
 bool models_alike(const RequestSpec& flags, const Lock& lock, const Catalog& catalog);

@@ -12,6 +12,7 @@
 #include "models/job/workload.hpp"
 #include "models/layers/adapters.hpp"
 #include "models/layers/layers.hpp"
+#include "planner/preflight/check_cache.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/lock.hpp"
 #include "planner/preflight/rules/tools.hpp"
@@ -77,6 +78,12 @@ constexpr std::array<CountedDimension, 8> kCounted{{{Dimension::Data, &JobStrate
                                                     {Dimension::MicroBatch, &JobStrategy::micro_batch}}};
 
 }  // namespace
+
+const Result<PlanRequest>& resolved(const RequestSpec& spec, const Catalog& catalog, const CheckOptions& options,
+                                    Purpose purpose) {
+  const std::string key = (purpose == Purpose::Plan ? "plan " : "estimate ") + request_key(spec);
+  return options.cache->requests.get(key, [&] { return resolve(spec, catalog, options.environment_region, purpose); });
+}
 
 bool names_model(const RequestSpec& spec) { return spec.params || spec.model || spec.hf_config || spec.arch; }
 
@@ -408,6 +415,12 @@ Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestS
   return estimate(request, catalog, options);
 }
 
+/// What of a job estimate_job() looks at beside its request.
+std::string way_of(const Job& job, const RequestSpec& spec) {
+  return fmt::format("{} {} {} {} {}", job.strategy.stack.value_or(""), may_be_sharded(job, spec), job.submitted(),
+                     job.launcher.smp.is(true), job.launcher.mpi.is(true));
+}
+
 /// What is trained, where and how it is bought and operated: what another plan for the same work is searched with. The
 /// job has its script; what is advised instead has to be written by an export.
 RequestSpec same_work(RequestSpec spec) {
@@ -417,10 +430,12 @@ RequestSpec same_work(RequestSpec spec) {
                   RequestGroup::Memory, RequestGroup::Goal, RequestGroup::Facts, RequestGroup::Answer});
 }
 
-std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog, const SearchOptions& options) {
-  const Result<PlanRequest> request = resolve(spec, catalog, std::nullopt);
-  if (!request) return std::nullopt;
-  return search(*request, catalog, options);
+const std::optional<PlanSet>& plans_for(const RequestSpec& spec, const Catalog& catalog, const CheckOptions& options) {
+  return options.cache->searches.get(request_key(spec), [&]() -> std::optional<PlanSet> {
+    const Result<PlanRequest> request = resolve(spec, catalog, std::nullopt);
+    if (!request) return std::nullopt;
+    return search(*request, catalog, options.search);
+  });
 }
 
 std::string described(const Plan& plan) {
@@ -429,22 +444,23 @@ std::string described(const Plan& plan) {
 }
 
 /// Up to three plans that fit: on the same machines first, then on more of them.
-std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalog, const SearchOptions& options) {
+std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalog, const CheckOptions& options) {
   RequestSpec spec = same_work(job);
   spec.instances = job.instances;
   spec.top = "3";
   std::vector<std::string> cures;
-  std::optional<PlanSet> set;
+  const std::optional<PlanSet>* found = nullptr;
   const auto search_on = [&](const std::optional<std::string>& count) {
     for (const char* launchable : {"job", "any"}) {
-      if (set && !set->plans.empty()) return;
+      if (found != nullptr && *found && !(*found)->plans.empty()) return;
       spec.count = count;
       spec.launchable = launchable;
-      set = plans_for(spec, catalog, options);
+      found = &plans_for(spec, catalog, options);
     }
   };
   search_on(job.count);
   search_on(std::nullopt);
+  const std::optional<PlanSet>& set = *found;
   if (!set) return cures;
   for (const Plan& plan : set->plans) {
     if (cures.size() < 3) cures.push_back(described(plan));
@@ -456,9 +472,9 @@ std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalo
 constexpr double kWorthwhile = 0.95;
 
 std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const Catalog& catalog,
-                                const SearchOptions& options) {
+                                const CheckOptions& options) {
   if (!plan.memory.fits() || plan.price == nullptr) return std::nullopt;
-  const std::optional<PlanSet> set = plans_for(same_work(job), catalog, options);
+  const std::optional<PlanSet>& set = plans_for(same_work(job), catalog, options);
   if (!set) return std::nullopt;
   const Plan* best = nullptr;
   for (const Plan& other : set->frontier) {
@@ -591,7 +607,7 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   }
   // The plan beside the job goes before the model's usual length.
   if (!work.seq_len) work.seq_len = options.otherwise.seq_len;
-  const Result<PlanRequest> request = resolve(work, catalog, options.environment_region);
+  const Result<PlanRequest>& request = resolved(work, catalog, options);
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   fill_architecture(s, request->workload.architecture);
   const std::optional<std::string> own = model_of(job, catalog);
@@ -642,16 +658,22 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     RequestSpec inside = same_work(spec);
     inside.instances = spec.instances;
     inside.count = spec.count;
-    const std::optional<PlanSet> set = plans_for(inside, catalog, options.search);
+    const std::optional<PlanSet>& set = plans_for(inside, catalog, options);
     out.plan_inside_domain = set && !set->plans.empty();
   }
-  const Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Estimate);
+  const Result<PlanRequest>& request = resolved(spec, catalog, options, Purpose::Estimate);
   if (!request) {
     out.why_not = to_string(request.error().front());
     return out;
   }
   Prediction p;
-  const Result<PlanSet> set = estimate_job(*request, job, spec, catalog, options.search, p.left_open);
+  const JobEstimate& estimated = options.cache->estimates.get(request_key(spec) + way_of(job, spec), [&] {
+    std::string left_open;
+    Result<PlanSet> found = estimate_job(*request, job, spec, catalog, options.search, left_open);
+    return JobEstimate{std::move(found), std::move(left_open)};
+  });
+  const Result<PlanSet>& set = estimated.set;
+  p.left_open = estimated.left_open;
   if (!set) {
     out.why_not = to_string(set.error().front());
     return out;
@@ -668,8 +690,8 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
   p.out_of_memory = p.plan.out_of_memory_probability;
   p.largest_memory = largest_component(p.plan.memory.components);
   p.artifact_bytes = 2 * static_cast<double>(count_parameters(p.request.workload.architecture).total());
-  if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog, options.search);
-  if (!is_as_planned(spec, options.otherwise)) p.better = better_than(p.plan, spec, catalog, options.search);
+  if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog, options);
+  if (!is_as_planned(spec, options.otherwise)) p.better = better_than(p.plan, spec, catalog, options);
   if (job.length_assumed && !p.plan.memory.fits_device() &&
       fits_shorter(*request, job, spec, catalog, options.search)) {
     p.fits_below_tokens = p.request.workload.seq_len;

@@ -30,11 +30,15 @@ std::optional<std::string> model_of(const Job& job, const Catalog& catalog);
 RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, const Catalog& catalog,
                        std::string_view region, RequestSpec flags, const RequestSpec& otherwise);
 
+/// The request with every default filled in, as the call's options resolve it. Precondition: `options` have a cache.
+const Result<PlanRequest>& resolved(const RequestSpec& spec, const Catalog& catalog, const CheckOptions& options,
+                                    Purpose purpose = Purpose::Plan);
+
 /// Completes the job's strategy with what the flags and the model say, where the file says nothing.
-/// Fails if the flags are invalid.
+/// Fails if the flags are invalid. Precondition: `options` have a cache.
 Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options);
 
-/// Predicts the job with the flags' model. Preconditions: complete_job() has been called.
+/// Predicts the job with the flags' model. Preconditions: complete_job() has been called; `options` have a cache.
 PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines, std::string_view region,
                           const Catalog& catalog, const CheckOptions& options);
 

@@ -7,6 +7,7 @@
 #include "base/json_writer.hpp"
 #include "planner/answer/plan_file.hpp"
 #include "planner/answer/plan_lock.hpp"
+#include "planner/preflight/check_cache.hpp"
 #include "planner/preflight/job_folder.hpp"
 #include "planner/search/search.hpp"
 #include "tests/planner/fixtures.hpp"
@@ -181,6 +182,31 @@ TEST(PlanBesideAJob, HoldsItToWhatThePlanHadToKeep) {
   Json other = Json::parse(with("overlays", "0123456789abcdef"));
   other["request"]["budget_usd"] = 10;
   EXPECT_THAT(broken_limits(lock, other.dump()), IsEmpty()) << "it had other prices";
+}
+
+TEST(JobsOfOneCall, AreJudgedAlikeWithWhatOthersFoundOut) {
+  const auto job = [](const char* type, int count) {
+    Json request = Json::parse(test::rule_cases()["bases"]["request"].dump());
+    request["ResourceConfig"]["InstanceType"] = type;
+    request["ResourceConfig"]["InstanceCount"] = count;
+    return read_job(request.dump(), "job.json", JobKind::CreateTrainingJob).value();
+  };
+  CheckOptions alone;
+  alone.request.model = "llama-3.1-8b";
+  alone.request.stack = "fsdp";
+  alone.request.tokens = "1B";
+  CheckOptions shared = alone;
+  shared.cache = std::make_shared<CheckCache>();
+  for (const auto& [type, count] : {std::pair("ml.p4d.24xlarge", 2),
+                                    {"ml.p5.48xlarge", 1},
+                                    {"ml.p4d.24xlarge", 2},
+                                    {"ml.p4d.24xlarge", 4},
+                                    {"ml.g5.48xlarge", 1}}) {
+    const Job one = job(type, count);
+    EXPECT_EQ(to_json(check_job(one, test::catalog(), test::shipped_limits(), shared).value()),
+              to_json(check_job(one, test::catalog(), test::shipped_limits(), alone).value()))
+        << type << " x " << count;
+  }
 }
 
 TEST(Fallbacks, AreNoneOfSpotAndTrainingPlans) {
