@@ -262,7 +262,6 @@ Node as_file(Node arguments) {
   constexpr std::array<std::string_view, 4> kLists = {"report_to", "label_names", "fsdp", "include_for_metrics"};
   for (Node& option : arguments.items) {
     std::replace(option.key.begin(), option.key.end(), '-', '_');
-    option.where.path = "/" + option.key;
     const bool list = std::find(kLists.begin(), kLists.end(), option.key) != kLists.end();
     if (option.is_array() && !list && !option.items.empty()) {
       Node first = option.items.front();

@@ -36,9 +36,10 @@ struct Node {
   Kind kind = Kind::Null;
   bool truth = false;
   std::int64_t integer = 0;
-  double real = 0;   ///< of a real number alone; number_of() takes both
-  std::string text;  ///< of a string; of a number as written
-  std::string key;   ///< in the object that holds it
+  double real = 0;      ///< of a real number alone; number_of() takes both
+  std::string text;     ///< of a string; of a number as written
+  std::string key;      ///< in the object that holds it
+  std::string written;  ///< of an option: its name as it stands in the line, where that is not the key; else empty
   std::vector<Node> items;
   Where where;
   Span span;               ///< the value; of YAML and TOML only scalars that stand as they read, else empty
@@ -54,6 +55,8 @@ struct Node {
   bool braces = false;      ///< of an override: an object as it is written, in braces
   int overridden_line = 0;  ///< of an option that stands twice: where the one stood that no longer counts
 
+  /// The key as messages show it.
+  [[nodiscard]] const std::string& name() const { return written.empty() ? key : written; }
   [[nodiscard]] bool is_null() const { return kind == Kind::Null; }
   [[nodiscard]] bool is_string() const { return kind == Kind::String; }
   [[nodiscard]] bool is_number() const { return kind == Kind::Integer || kind == Kind::Real; }

@@ -69,16 +69,15 @@ class ArgumentTree {
     }
     const std::size_t equals = word.text.find('=');
     std::string key = word.text.substr(2, equals == std::string::npos ? equals : equals - 2);
-    for (char& c : key) {
-      if (c == '_') c = '-';
-    }
     Node node;
+    node.written = key;
+    std::replace(key.begin(), key.end(), '_', '-');
     if (const Node* known = root.find(key)) {
       if (!conditional && !known->open && command_of_[key] == commands_) node.overridden_line = known->where.line;
       root.items.erase(root.items.begin() + (known - root.items.data()));
     }
     command_of_[key] = commands_;
-    node.where = {pointer_to("", key), word.line};
+    node.where = {pointer_to("", node.written), word.line};
     node.key = std::move(key);
     node.kind = Node::Kind::Bool;
     node.truth = true;
@@ -173,6 +172,7 @@ class ArgumentTree {
     if (option.kind == Node::Kind::Bool) {
       Node value = leaf(word, option.where);
       value.key = std::move(option.key);
+      value.written = std::move(option.written);
       value.overridden_line = option.overridden_line;
       value.open = option.open;
       option = std::move(value);
@@ -183,6 +183,7 @@ class ArgumentTree {
       list.kind = Node::Kind::Array;
       list.where = option.where;
       list.key = option.key;
+      list.written = option.written;
       list.overridden_line = option.overridden_line;
       list.open = option.open;
       list.items.push_back(std::move(option));

@@ -256,11 +256,11 @@ TEST(JobFolder, FindsWhatDriftedInALaunchScript) {
   };
   EXPECT_THAT(drift("--nnodes 2", "--nnodes 3"), ElementsAre("~ instance_count: 2 -> 3 (launch.sh /nnodes)"));
   EXPECT_THAT(drift("--nproc_per_node 8", "--nproc_per_node 4"),
-              ElementsAre("~ processes_per_node: 8 -> 4 (launch.sh /nproc-per-node)"));
+              ElementsAre("~ processes_per_node: 8 -> 4 (launch.sh /nproc_per_node)"));
   EXPECT_THAT(drift("--dtype bf16", "--dtype fp16"), ElementsAre("~ dtype: bf16 -> fp16 (launch.sh /dtype)"));
   EXPECT_THAT(drift("--optimizer adamw", "--optimizer lion"),
               ElementsAre("~ optimizer: adamw -> lion (launch.sh /optimizer)"));
-  EXPECT_THAT(drift("--seq_len 8192", "--seq_len 4096"), ElementsAre("~ seq_len: 8192 -> 4096 (launch.sh /seq-len)"));
+  EXPECT_THAT(drift("--seq_len 8192", "--seq_len 4096"), ElementsAre("~ seq_len: 8192 -> 4096 (launch.sh /seq_len)"));
 }
 
 TEST(JobFolder, ShowsWhatWasAddedAndWhatWasRemoved) {

@@ -362,6 +362,22 @@ TEST(TorchTitan, LaysItsArgumentsOverTheFileBesideIt) {
   fs::remove_all(folder);
 }
 
+TEST(OptionsOfAScript, AreNamedAsTheyAreWritten) {
+  const std::string line =
+      "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path m --output_dir o --do_train "
+      "--per_device_train_batch_size 1 ";
+  const auto says = [&](const std::string& options, const char* rule) { return told(script(line + options), rule); };
+  EXPECT_THAT(says("--gradient_checkpointing_kwargs '{}'", "C164"),
+              ElementsAre(HasSubstr("gradient_checkpointing_kwargs is deprecated")));
+  EXPECT_THAT(says("--gradient-checkpointing-kwargs '{}'", "C164"),
+              ElementsAre(HasSubstr("gradient-checkpointing-kwargs is deprecated")));
+  EXPECT_THAT(says("--save_steps x", "C004"), ElementsAre(HasSubstr("save_steps must be")));
+  EXPECT_THAT(says("--save-steps x", "C004"), ElementsAre(HasSubstr("save-steps must be")));
+  const Findings found =
+      check_job(script(line + "--save_steps x"), test::shipped_catalog(), test::shipped_limits(), {}).value();
+  EXPECT_EQ(found.findings.front().where.path, "/save_steps");
+}
+
 TEST(DeepSpeedFile, MustSayWhatTheTrainerThatNamesItSays) {
   const fs::path folder = fs::temp_directory_path() / fmt::format("smplan_mismatch_{}", getpid());
   fs::create_directories(folder);
@@ -382,6 +398,8 @@ TEST(DeepSpeedFile, MustSayWhatTheTrainerThatNamesItSays) {
               ElementsAre(HasSubstr("micro_batch is 4 in ds.json /train_micro_batch_size_per_gpu, and 8 in run.sh")));
   EXPECT_THAT(says("--per_device_train_batch_size 4 --learning_rate 2e-5 --bf16 --gradient_accumulation_steps 3"),
               ElementsAre(HasSubstr("learning_rate is")));
+  EXPECT_THAT(says("--per_device_train_batch_size 4 --learning-rate 2e-5 --bf16"),
+              ElementsAre(HasSubstr("learning-rate is")));
   EXPECT_THAT(says("--per_device_train_batch_size 4 --learning_rate 1e-5 --bf16 false"),
               ElementsAre(HasSubstr("bf16 is")));
   EXPECT_THAT(says("--per_device_train_batch_size $BATCH --learning_rate 1e-5 --bf16"), IsEmpty());

@@ -78,7 +78,7 @@ void contradictions_of_split(const CheckInput& in, Report& report) {
     const Node* own = first_of(settings, {option, hyphened});
     const Node* theirs = at_path(split.job->root(), of_file);
     if (!differ(own, theirs)) continue;
-    report.at(*own, {std::string(option), shown_value(*own), place_in(name, own->where), shown_value(*theirs),
+    report.at(*own, {own->name(), shown_value(*own), place_in(name, own->where), shown_value(*theirs),
                      place_in(split.path, theirs->where)});
   }
 }

@@ -267,7 +267,8 @@ std::vector<std::string> lacking(const ArgumentNeed& need, const std::function<b
 }
 
 /// Arguments without which the SDK's constructors raise. Where several kinds of them are missing from a file of
-/// arguments, it is a part of a call; a script's call is whole, or open.
+/// arguments, it is a part of a call, in which what belongs together may still be torn (a warning); a script's call is
+/// whole, or open.
 void missing_argument(const CheckInput& in, Report& report) {
   const Node& root = in.job.root();
   const bool script = in.job.file.ends_with(".py");
@@ -280,6 +281,7 @@ void missing_argument(const CheckInput& in, Report& report) {
   struct Fault {
     std::string names;
     std::string fix;
+    bool half_given = false;  ///< of a way whose other arguments are there
   };
   std::vector<Fault> faults;
   for (const ArgumentNeed& need : needs_of(in)) {
@@ -292,6 +294,7 @@ void missing_argument(const CheckInput& in, Report& report) {
     // A role may stand in the SDK's own configuration; SDK 1 chose versions itself.
     if ((script && names.front() == "role") || (of_sdk1 && names.back() == "py_version")) continue;
     Fault& fault = faults.emplace_back();
+    fault.half_given = names.size() < need[nearest].size();
     for (const std::string& name : names) fault.names += (fault.names.empty() ? "" : " with ") + name;
     for (std::size_t i = 0; i < need.size(); ++i) {
       if (i == nearest) continue;
@@ -302,9 +305,11 @@ void missing_argument(const CheckInput& in, Report& report) {
       fault.fix += (fault.fix.empty() ? "add it, or " : ", or ") + way;
     }
   }
-  if (faults.size() > 1 && !script) return;
+  const bool part = faults.size() > 1 && !script;
   for (const Fault& fault : faults) {
+    if (part && !fault.half_given) continue;
     Finding& finding = report.at(root, {fault.names, "the arguments"});
+    if (part) finding.severity = Severity::Warning;
     finding.source = kSdk2;
     if (!fault.fix.empty()) finding.fix = fault.fix;
   }
@@ -545,8 +550,7 @@ constexpr Rule kSchemaRules[] = {
      unknown_member},
     {"C002", Severity::Error, "Missing required member",
      "a structure lacks a member that the API requires, an estimator one argument that the SDK requires, or (a "
-     "warning) "
-     "a "
+     "warning) one of two that go together where more are missing, or a "
      "launched ModelTrainer its compute, or a DeepSpeed file both batch sizes, or a framework's file a key without "
      "which the framework raises",
      "{} is missing from {}", "add it", kApi, kSubmitted | kFrameworkFiles, Need::Nothing, missing_member},

@@ -368,7 +368,7 @@ void unknown_member(const Place& place, const Node& member, const std::string& n
   // Sections of the user's own are common where nobody refuses them.
   const bool own = member.is_object() || place.section.unknown == UnknownKey::Open;
   if (!refused && !options && own && slip.empty()) return;
-  Finding& finding = report.at(member, {quote(name), place_name(place)});
+  Finding& finding = report.at(member, {quote(member.written.empty() ? name : member.written), place_name(place)});
   finding.source = place.table.source;
   const auto near = slip.empty() ? nearest_names(name, known, 1) : std::vector<std::string>{slip};
   if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
@@ -466,7 +466,7 @@ void settings_of_two_commands(const Place& place, Report& report) {
   if (likeliest == nullptr) return;
   const Node& first = *fewest.front();
   const std::string command = section_name(*likeliest, place.table);
-  Finding& finding = report.at(first, {quote(first.key), command});
+  Finding& finding = report.at(first, {quote(first.name()), command});
   finding.severity = Severity::Warning;
   finding.message += ", which takes " + std::string(fewest.size() == 1 ? "all" : "most") +
                      " of the others: no command takes them together, unless the script adds it";
@@ -685,9 +685,10 @@ void wrong_settings(const CheckInput& in, Report& report) {
       is = std::move(wrong->is);
     }
     if (!fault) return;
-    // As the table spells it: a tree of options has hyphens for underscores.
+    // As the line has it; of a tree of options as the table spells it.
     const FrameworkSetting* row = nullptr;
-    Finding& finding = report.at(*at, {key_of(place.section, member, row), fault->expected, is});
+    const std::string name = member.written.empty() ? key_of(place.section, member, row) : member.written;
+    Finding& finding = report.at(*at, {name, fault->expected, is});
     finding.severity = fault->severity;
     if (in.job.kind == JobKind::NemoRl && value.is_null() && setting.is(Type::String) && !has_overrides(in.job)) {
       finding.severity = Severity::Warning;
@@ -711,10 +712,10 @@ void old_settings(const CheckInput& in, Report& report) {
     if (place.table.framework == "verl" && member.plus != 0 && takes_any_name(place.section)) return;
     if (setting.name == "cpu_offload" || setting.name == "cpu_offload_param") return;  // rewritten by the rule itself
     const std::string now = setting.replaced_by.empty() ? "another setting" : setting.replaced_by;
-    Finding& finding = report.at(member, {member.key, now});
+    Finding& finding = report.at(member, {member.name(), now});
     finding.source = place.table.source;
     if (last.empty()) return;
-    const std::string what = setting.last.empty() ? member.key + " = " + shown_value(member) : quote(member.key);
+    const std::string what = setting.last.empty() ? member.name() + " = " + shown_value(member) : quote(member.name());
     finding.message =
         fmt::format("{} {} had {} last: {} does not know it", place.table.framework, last, what, place.table.version);
     finding.fix = "pin that version, or use what took its place";
