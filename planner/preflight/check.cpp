@@ -297,7 +297,7 @@ void take_predictions(std::vector<Case>& cases, Findings& out) {
 }  // namespace
 
 std::span<const RuleFamily> rule_families() {
-  static const std::array<RuleFamily, 31> kFamilies = {{{"Request schema", schema_rules()},
+  static const std::array<RuleFamily, 32> kFamilies = {{{"Request schema", schema_rules()},
                                                         {"Limits of single settings", limit_rules()},
                                                         {"Time limits, spot, retries", time_rules()},
                                                         {"Warm pools", warm_pool_rules()},
@@ -327,7 +327,8 @@ std::span<const RuleFamily> rule_families() {
                                                         {"Frameworks' settings together", combination_rules()},
                                                         {"References between settings", reference_rules()},
                                                         {"Names of the model's modules", module_rules()},
-                                                        {"Images by name", image_rules()}}};
+                                                        {"Images by name", image_rules()},
+                                                        {"Slurm", slurm_rules()}}};
   return kFamilies;
 }
 

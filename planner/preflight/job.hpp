@@ -191,8 +191,16 @@ struct JobCommand {
   Text visible;           ///< CUDA_VISIBLE_DEVICES, as the script leaves it
 };
 
+/// An option that a script gives to sbatch.
+struct SlurmDirective {
+  std::string name;  ///< without hyphens: `nodes`, `N`
+  std::optional<std::string> value;
+  int line = 0;
+};
+
 /// Directives of Slurm in a script.
 struct JobSlurm {
+  std::vector<SlurmDirective> directives;
   Count nodes, tasks_per_node, devices_per_node;
   bool by_srun = false;       ///< srun starts the tasks
   bool by_others = false;     ///< the script reaches the other nodes by ssh, MPI or their like

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
 
 namespace smplan {
@@ -43,7 +44,30 @@ std::string_view directive(std::string_view line, std::string_view name, std::st
   return line.substr(0, line.find_first_of(" \t\r#"));
 }
 
+/// Every option of a line of directives: `#SBATCH --nodes=4 -t 60`. A letter may have its value behind it: `-N4`.
+void read_directives(std::string_view line, int number, std::vector<SlurmDirective>& out) {
+  constexpr std::string_view kMark = "#SBATCH ";
+  if (!line.starts_with(kMark)) return;
+  line.remove_prefix(kMark.size());
+  line = line.substr(0, line.find(" #"));
+  for (const std::string_view word : words_of(line)) {
+    if (!word.starts_with('-')) {  // the value of the option before it, or what nobody reads
+      if (!out.empty() && out.back().line == number && !out.back().value) out.back().value = word;
+      continue;
+    }
+    SlurmDirective made;
+    made.line = number;
+    const bool is_long = word.starts_with("--");
+    const std::string_view rest = word.substr(is_long ? 2 : 1);
+    const std::size_t end = is_long ? std::min(rest.find('='), rest.size()) : std::min<std::size_t>(1, rest.size());
+    made.name = rest.substr(0, end);
+    if (end < rest.size()) made.value = rest.substr(end + (is_long ? 1 : 0));
+    out.push_back(std::move(made));
+  }
+}
+
 void read_directive(std::string_view line, int number, JobSlurm& slurm) {
+  read_directives(line, number, slurm.directives);
   const auto take = [&](std::string_view value, Count& into) {
     // `gpu:h100:8` has the count last; a range of nodes is none.
     const auto n = integer_from(value.substr(value.rfind(':') + 1));

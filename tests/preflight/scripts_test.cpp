@@ -407,5 +407,38 @@ TEST(DeepSpeedFile, MustSayWhatTheTrainerThatNamesItSays) {
   fs::remove_all(folder);
 }
 
+TEST(Directives, AreThoseThatSbatchHas) {
+  const auto says = [](const std::string& directives) {
+    return told(
+        script("#!/bin/bash\n" + directives + "\nsrun torchrun --nnodes 4 --nproc_per_node 8 train.py --lr 1\n"),
+        "C248");
+  };
+  EXPECT_THAT(says("#SBATCH --nodes=4 -t 1-12:30:00\n#SBATCH -N4 --gpus-per-node 8 # comment\n#SBATCH --exclusive\n"
+                   "#SBATCH --time=$LIMIT\n##SBATCH --nodez=1\n#SBATCH --time UNLIMITED"),
+              IsEmpty());
+  EXPECT_THAT(says("#SBATCH --gpus-per-nodes=8"),
+              ElementsAre(AllOf(HasSubstr("error sbatch's --gpus-per-nodes is none"),
+                                HasSubstr("did you mean --gpus-per-node?"))));
+  EXPECT_THAT(says("#SBATCH --time=24h"), ElementsAre(HasSubstr("error sbatch's --time must be")));
+  EXPECT_THAT(says("#SBATCH --of-a-plugin=1"), ElementsAre(HasSubstr("warning sbatch's --of-a-plugin is none")));
+}
+
+TEST(ProcessesOfANode, AreAsManyAsItsDevices) {
+  const auto says = [](const std::string& command, const std::string& more = "") {
+    return told(script("#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\n" + more + "srun " + command + "\n"),
+                "C235");
+  };
+  EXPECT_THAT(says("torchrun --nnodes 4 --nproc_per_node 8 train.py"), IsEmpty());
+  EXPECT_THAT(says("torchrun --nnodes 4 --nproc_per_node 4 train.py"),
+              ElementsAre(AllOf(HasSubstr("warning torchrun starts 4 processes a node"), HasSubstr("4 are idle"))));
+  EXPECT_THAT(says("torchrun --nnodes 4 --nproc_per_node 4 train.py", "export CUDA_VISIBLE_DEVICES=0,1,2,3\n"),
+              IsEmpty());
+  EXPECT_THAT(says("torchrun --nnodes 4 --nproc_per_node 16 train.py"), ElementsAre(HasSubstr("error torchrun")));
+  EXPECT_THAT(says("accelerate launch --num_processes 8 --num_machines 4 train.py --lr 1"),
+              ElementsAre(HasSubstr("warning accelerate launch starts 2 processes a node")));
+  EXPECT_THAT(says("accelerate launch --num_processes 32 --num_machines 4 train.py --lr 1"), IsEmpty());
+  EXPECT_THAT(says("deepspeed --num_gpus 16 train.py --lr 1"), ElementsAre(HasSubstr("error deepspeed")));
+}
+
 }  // namespace
 }  // namespace smplan

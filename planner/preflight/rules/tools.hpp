@@ -111,5 +111,6 @@ std::span<const Rule> combination_rules();
 std::span<const Rule> reference_rules();
 std::span<const Rule> module_rules();
 std::span<const Rule> image_rules();
+std::span<const Rule> slurm_rules();
 
 }  // namespace smplan
