@@ -1,6 +1,7 @@
 // Jobs of HyperPod clusters: what recovers them, and what their pods ask for.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <regex>
 #include <utility>
@@ -101,6 +102,14 @@ const Node* requested(const Job& job, std::string_view name) {
 
 constexpr std::string_view kGpus = "nvidia.com/gpu";
 
+/// A number with a suffix of Kubernetes': `500m`, `64Gi`, `1e3`.
+/// Source: the pattern of quantities in kubeflow/training-operator v1.9.0, manifests/base/crds.
+bool is_quantity(std::string_view text) {
+  static const std::regex kQuantity(R"([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?)");
+  constexpr std::size_t kLongest = 64;
+  return text.size() <= kLongest && std::regex_match(text.begin(), text.end(), kQuantity);
+}
+
 /// Those that the job or its command starts. What no node of the type has is said beside the command.
 void processes_on_devices(const CheckInput& in, const InstanceType* type, Report& report) {
   const Node* devices = requested(in.job, kGpus);
@@ -112,12 +121,59 @@ void processes_on_devices(const CheckInput& in, const InstanceType* type, Report
   if (n && processes && *processes > *n) {
     report.at(processes, {fmt::format("{} processes on {} devices", *processes, *n)});
   }
+  const Count& started = in.job.command.processes;
+  if (stated && started && *started != *stated) {
+    report.at(started, {fmt::format("{} processes by the command and {} by nprocPerNode", *started, *stated)});
+  }
+}
+
+/// Bytes or cores of a quantity; nullopt for what is none.
+std::optional<double> quantity_of(const Node& node) {
+  if (const auto number = number_of(node)) return number;
+  constexpr std::string_view kLetters = "KMGTPE";
+  std::string text = node.text;
+  if (!is_quantity(text)) return std::nullopt;
+  double unit = 1;
+  if (text.ends_with('m')) unit = 1e-3;
+  if (text.ends_with('k')) unit = 1e3;
+  const bool binary = text.ends_with('i');
+  if (binary) text.pop_back();
+  const std::size_t letter = text.empty() ? std::string_view::npos : kLetters.find(text.back());
+  if (letter != std::string_view::npos) unit = std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(letter + 1));
+  if (unit != 1) text.pop_back();
+  Node digits;
+  digits.kind = Node::Kind::String;
+  digits.text = text;
+  const auto number = number_of(digits);
+  return number ? std::optional(*number * unit) : std::nullopt;
+}
+
+/// A pod that asks for more memory or cores than a node of the type has never starts. The command line's own file asks
+/// in GiB.
+void pod_on_host(const CheckInput& in, const InstanceType& type, Report& report) {
+  struct Resource {
+    std::string_view name, of_file, limit_of_file;
+    double unit, has;
+    std::string_view words;
+  };
+  const double gib = type.host_memory / Bytes(kGiB);
+  const Resource resources[] = {{"memory", "memory", "memory_limit", kGiB, gib, "GiB of memory"},
+                                {"cpu", "vcpu", "vcpu_limit", 1, static_cast<double>(type.vcpus), "cores"}};
+  const bool manifest = kubernetes_table(in.job.root()) != "hyp-pytorch-job";
+  for (const Resource& r : resources) {
+    const Node* asked = manifest ? requested(in.job, r.name) : first_of(in.job.root(), {r.of_file, r.limit_of_file});
+    const auto amount = asked == nullptr ? std::nullopt : manifest ? quantity_of(*asked) : number_of(*asked);
+    const double wanted = amount ? (manifest ? *amount / r.unit : *amount) : 0;
+    if (wanted <= r.has) continue;
+    report.at(*asked, {fmt::format("{:g} {} of {}, which has {:g}", wanted, r.words, type.name, r.has)});
+  }
 }
 
 void pod_devices(const CheckInput& in, Report& report) {
   const InstanceType* type = in.instance();
   processes_on_devices(in, type, report);
   if (type == nullptr) return;
+  pod_on_host(in, *type, report);
   const Node* devices = requested(in.job, has_trainium(in, *type) ? "aws.amazon.com/neuron" : kGpus);
   const std::optional<std::int64_t> n = devices == nullptr ? std::nullopt : integer_of(*devices);
   if (n && *n > type->accelerator_count) {
@@ -219,14 +275,6 @@ void mounts_without_volume(const Node& pod, Report& report) {
   });
 }
 
-/// A number with a suffix of Kubernetes': `500m`, `64Gi`, `1e3`.
-/// Source: the pattern of quantities in kubeflow/training-operator v1.9.0, manifests/base/crds.
-bool is_quantity(std::string_view text) {
-  static const std::regex kQuantity(R"([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?)");
-  constexpr std::size_t kLongest = 64;
-  return text.size() <= kLongest && std::regex_match(text.begin(), text.end(), kQuantity);
-}
-
 void wrong_quantities(const Node& resources, Report& report) {
   for (const std::string_view part : {"limits", "requests"}) {
     const Node* list = resources.find(part);
@@ -296,8 +344,9 @@ constexpr Rule kHyperpodRules[] = {
      "give minReplicas <= replicas <= maxReplicas, and a step or a list that leads from one to the other", kOperator,
      kStanding, Need::Nothing, elastic_counts},
     {"C229", Severity::Error, "Resources of a pod",
-     "a pod asks for more devices or EFA interfaces than its type has, "
-     "starts more processes than it has devices, or asks for none",
+     "a pod asks for more devices, EFA interfaces, memory or cores than its type has, starts more processes than it "
+     "has "
+     "devices or others than nprocPerNode says, or asks for no device",
      "the pod asks for {}", "ask for what one instance has", kOperator, kHyperpodJob, Need::Nothing, pod_devices},
     {"C230", Severity::Warning, "Pods without EFA", "several pods on a type with EFA ask for none of its interfaces",
      "{} x {} talk over TCP: the pods ask for no EFA", "ask for vpc.amazonaws.com/efa: all of the type's interfaces",

@@ -300,8 +300,49 @@ Count nodes_of_job(const CheckInput& in) {
   return out;
 }
 
+/// Processes that a launcher other than torchrun starts on each node: `deepspeed --num_gpus`, or the part of a node in
+/// those that `accelerate launch` counts over all machines. Source: DeepSpeed 0.19.8, launcher/runner.py; accelerate
+/// 1.15.0, utils/launch.py.
+Count started_a_node(const LauncherCall& call) {
+  if (call.program->launcher == "deepspeed-launch") return count_field(option_of(call, "num-gpus"));
+  if (call.program->launcher != "accelerate-launch") return {};
+  Count all = count_field(option_of(call, "num-processes"));
+  const Node* machines = option_of(call, "num-machines");
+  const std::int64_t n = machines == nullptr ? 1 : integer_of(*machines).value_or(0);
+  if (!all || n < 1 || *all % n != 0) return {};
+  all.value = *all / n;
+  return all;
+}
+
+/// More than a node has fail; fewer leave the rest idle, unless CUDA_VISIBLE_DEVICES or the pod says that they are
+/// meant.
+void processes_beside_devices(const CheckInput& in, std::string_view starter, const Count& processes, Report& report) {
+  const bool by_type = in.instance() != nullptr;
+  const auto devices = by_type ? in.devices_per_node() : in.job.slurm.devices_per_node.value;
+  if (!processes || !devices || *processes < 1 || *processes == *devices) return;
+  const std::string starts = "starts " + count_text(*processes) + " processes a node";
+  const std::string has = "a node has " + count_text(*devices) + " accelerators";
+  if (*processes > *devices) {
+    report.at(processes, {std::string(starter), starts, has});
+    return;
+  }
+  const JobSlurm& slurm = in.job.slurm;
+  const bool meant = in.job.command.visible.stated || slurm.tasks_per_node.value_or(1) > 1 ||
+                     in.job.kind == JobKind::HyperpodJob ||
+                     (in.job.environment != nullptr && in.job.environment->has("CUDA_VISIBLE_DEVICES"));
+  if (meant || (by_type && has_trainium(in, *in.instance()))) return;
+  Finding& finding = report.at(processes, {std::string(starter), starts, has});
+  finding.severity = Severity::Warning;
+  finding.message += fmt::format(": {} are idle", *devices - *processes);
+  finding.fix = "start one process for each accelerator";
+}
+
 void command_beside_job(const CheckInput& in, Report& report) {
   const JobCommand& c = in.job.command;
+  if (in.job.started.launches.size() == 1) {
+    const LauncherCall& call = in.job.started.launches.front();
+    processes_beside_devices(in, call.program->title, started_a_node(call), report);
+  }
   if (c.program.empty()) return;
   const Count nodes = nodes_of_job(in);
   if (nodes && c.least_nodes && c.most_nodes && (*nodes < *c.least_nodes || *nodes > *c.most_nodes)) {
@@ -310,13 +351,10 @@ void command_beside_job(const CheckInput& in, Report& report) {
                                  : count_text(*c.least_nodes) + " to " + count_text(*c.most_nodes);
     report.at(c.least_nodes, {c.program, "waits for " + told + " nodes", "the job has " + count_text(*nodes)});
   }
-  const bool by_type = in.instance() != nullptr;
-  const auto devices = by_type ? in.devices_per_node() : in.job.slurm.devices_per_node.value;
+  processes_beside_devices(in, c.program, c.processes, report);
+  const auto devices = in.instance() != nullptr ? in.devices_per_node() : in.job.slurm.devices_per_node.value;
   const Count& processes = c.processes;
-  if (processes && devices && *processes > *devices) {
-    report.at(processes, {c.program, "starts " + count_text(*processes) + " processes a node",
-                          "a node has " + count_text(*devices) + " accelerators"});
-  } else if (processes && c.visible) {
+  if (processes && c.visible && *processes <= devices.value_or(*processes)) {
     const std::int64_t seen = devices_seen(*c.visible, devices.value_or(std::numeric_limits<std::int64_t>::max()));
     if (*processes > seen) {
       report.at(c.visible, {c.program, "starts " + count_text(*processes) + " processes a node",
@@ -497,10 +535,11 @@ constexpr Rule kLauncherRules[] = {
      "{} processes share {} accelerators", "give one process for each accelerator", kJudgement, kSubmitted,
      Need::Nothing, mpi_too_many},
     {"C235", Severity::Error, "Launcher beside the job",
-     "the command that starts torchrun names other nodes than the job has, or more processes than a node has "
-     "accelerators or shows, or Slurm starts several of it a node",
-     "{} {}, and {}", "give both the same numbers", "PyTorch documentation, torchrun; Slurm documentation, sbatch",
-     kAnyKind, Need::Nothing, command_beside_job},
+     "the command that starts torchrun, deepspeed or `accelerate launch` names other nodes than the job has, or more "
+     "processes than a node has accelerators or shows (a warning of fewer), or Slurm starts several of it a node",
+     "{} {}, and {}", "give both the same numbers",
+     "PyTorch documentation, torchrun; Slurm documentation, sbatch; DeepSpeed 0.19.8; accelerate 1.15.0", kAnyKind,
+     Need::Nothing, command_beside_job},
     {"C240", Severity::Error, "Option of a launcher",
      "a job starts torchrun, torch.distributed.launch, hyperpodrun, `accelerate launch` or `deepspeed` with an option "
      "before its script that the launcher "
