@@ -15,6 +15,8 @@ from refresh_tables.table import Section, Table
 PACKAGE = "hyperpod_pytorch_job_template"
 # What its validators take beside the text of a number.
 TASKS = ["auto", "cpu", "gpu"]
+# The field is a text; the pod that it becomes takes these (Kubernetes API, Container.imagePullPolicy).
+POLICIES = ["Always", "IfNotPresent", "Never"]
 
 
 def limits(field) -> dict:
@@ -76,6 +78,8 @@ def add_model(section: Section, model, schema: dict, keys: dict) -> None:
         row["items"] = row["items"] or values_of(field.annotation)
         if name == "tasks_per_node":
             row |= {"types": [*row["types"], "integer"], "values": TASKS, "free": ["integer"], "case": "any"}
+        if name == "pull_policy":
+            row["values"] = POLICIES
         inner = "volume" if name == "volume" else None
         old = re.search(r"\[DEPRECATED\].*Use (\w+) instead", field.description or "")
         text = patterns_of(field) if "string" in row["types"] else {}
@@ -99,7 +103,7 @@ def read() -> Table:
     top = Section("", "pydantic", "refused")
     # The command line's own, beside the model's.
     top.add("template", types=["string"], values=["hyp-pytorch-job"])
-    top.add("version", types=["string", "number"], values=sorted(registry), free=["number"])
+    top.add("version", types=["string", "number"], values=sorted(registry))
     add_model(top, model, schema, validated_keys(file))
     volume = Section("volume", "pydantic", "refused")
     add_model(volume, module.VolumeConfig, {"properties": {}, "$defs": {}}, {})

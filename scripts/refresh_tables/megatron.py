@@ -155,7 +155,7 @@ def read() -> Table:
             add_row(section, of_call(call, sources))
     own = {row["name"] for row in section.fields}
     for pattern in SCRIPTS:
-        for file in sorted(root.glob(pattern)):
+        for file in sorted(file for file in root.glob(pattern) if not file.name.endswith("_converter.py")):
             for call in calls(parsed(file), "add_argument"):
                 row = of_call(call, sources)
                 if row is not None and row["name"] not in own:

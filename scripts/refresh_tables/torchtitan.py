@@ -78,6 +78,12 @@ def add_models(root: pathlib.Path, sections: list) -> None:
         if flavors:
             own["values"], own["own"] = flavors, True
         sections.append(Section(f"model:{name}", "plain", "refused", rows))
+    optimizer = next(row for row in by_path["optimizer"].fields if row["name"] == "name")
+    optimizer["values"] = named_words(root / "torchtitan/components/optimizer.py", "optimizer_classes")
+    data = named_words(root / "torchtitan/hf_datasets/text_datasets.py", "DATASETS")
+    for path in ("training", "validation"):
+        row = next(row for row in by_path[path].fields if row["name"] == "dataset")
+        row["values"], row["own"] = [word for word in data if word.isidentifier()], True
     names = next(row for row in by_path["model"].fields if row["name"] == "name")
     names["values"], names["own"] = [*listed, *experiments], True
 
