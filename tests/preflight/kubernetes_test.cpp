@@ -35,6 +35,20 @@ TEST(DocumentsOfKubernetes, HoldOneJobBesideOtherObjects) {
   EXPECT_TRUE(job->instance_count.is(4));
 }
 
+// It stands: a job does not wait for instances and images, as a training job does.
+TEST(DocumentsOfKubernetes, ArePredictedOnACluster) {
+  CheckOptions options;
+  options.request = test::request_from(
+      {{"model", "llama-3.1-8b"}, {"stack", "fsdp"}, {"tokens", "1B"}, {"instances", "ml.p5.48xlarge"}});
+  const Findings found = test::check_text(job_named("HyperPodPyTorchJob", "llama"), JobKind::HyperpodJob, options);
+  ASSERT_TRUE(found.prediction);
+  EXPECT_EQ(found.prediction->request.run.recovery.platform, Platform::HyperPodEks);
+  options.request.platform = "hyperpod-slurm";
+  const Findings other = test::check_text(job_named("HyperPodPyTorchJob", "llama"), JobKind::HyperpodJob, options);
+  ASSERT_TRUE(other.prediction);
+  EXPECT_EQ(other.prediction->request.run.recovery.platform, Platform::HyperPodSlurm) << "a flag goes before";
+}
+
 TEST(DocumentsOfKubernetes, AreRefusedWithTheNamesOfTheirJobs) {
   EXPECT_THAT(said_of(job_named("HyperPodPyTorchJob", "a") + "---\n" + job_named("PyTorchJob", "b")),
               HasSubstr("several-jobs: holds 2 jobs: HyperPodPyTorchJob a, PyTorchJob b"));

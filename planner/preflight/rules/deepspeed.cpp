@@ -146,7 +146,9 @@ bool is_filled(std::string_view path) {
 void autos_below(const Node& node, const std::optional<bool>& trainer, Report& report) {
   const bool automatic = node.is_string() && node.text == "auto";
   if (automatic && trainer != true) {
-    Finding& finding = report.at(node, {node.key});
+    // The sections drop the word and take their defaults; what stands outside of them is compared as it is, and fails.
+    const bool outside = std::count(node.where.path.begin(), node.where.path.end(), '/') == 1;
+    Finding& finding = report.at(node, {node.key, outside ? "fails on it" : "quietly takes its default"});
     if (!trainer) finding.severity = Severity::Warning;
   } else if (automatic && !is_filled(node.where.path)) {
     Finding& finding = report.at(node, {node.key});
@@ -200,7 +202,8 @@ constexpr Rule kDeepspeedRules[] = {
     {"C163", Severity::Error, "Partial offload", "the offload ratio is below 1 outside stage 3",
      "an offload ratio of {} {}", "use stage 3, or offload all", kZero, kDeepSpeed, Need::Nothing, partial_offload},
     {"C164", Severity::Warning, "Old setting",
-     "a key of a framework's file or command line is deprecated, or the newest version no longer has it",
+     "a key of a framework's file or command line is deprecated (a note where nothing takes its place), or the newest "
+     "version no longer has it",
      "{} is deprecated, {} takes its place", "use the new key", "catalogs/data/frameworks, read by scripts/refresh",
      kFrameworkFiles, Need::Nothing, old_keys},
     {"C165", Severity::Error, "Secondary partition",
@@ -209,7 +212,7 @@ constexpr Rule kDeepspeedRules[] = {
     {"C166", Severity::Error, "Values left to auto",
      "a value is auto and the file does not go through Hugging Face's Trainer (a warning where that is not known, or "
      "where the Trainer does not fill it in)",
-     "{} is auto, which only Hugging Face's Trainer fills in: DeepSpeed quietly takes its default",
+     "{} is auto, which only Hugging Face's Trainer fills in: DeepSpeed {}",
      "write the value (facts: \"hugging_face_trainer\": true if the Trainer reads this file)", kZero, kDeepSpeed,
      Need::Nothing, automatic},
     {"C167", Severity::Error, "Master weights", "16-bit master weights outside ZeRO stages 1 to 3",

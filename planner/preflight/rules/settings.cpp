@@ -711,9 +711,16 @@ void old_settings(const CheckInput& in, Report& report) {
     if (last.empty() && !setting.deprecated) return;
     if (place.table.framework == "verl" && member.plus != 0 && takes_any_name(place.section)) return;
     if (setting.name == "cpu_offload" || setting.name == "cpu_offload_param") return;  // rewritten by the rule itself
+    // Deprecated without a successor is a remark: something may still read it.
+    const bool remark = last.empty() && setting.replaced_by.empty();
     const std::string now = setting.replaced_by.empty() ? "another setting" : setting.replaced_by;
     Finding& finding = report.at(member, {member.name(), now});
     finding.source = place.table.source;
+    if (remark) {
+      finding.severity = Severity::Info;
+      finding.message = fmt::format("{} is deprecated", member.name());
+      finding.fix = "nothing to do while this version reads it";
+    }
     if (last.empty()) return;
     const std::string what = setting.last.empty() ? member.name() + " = " + shown_value(member) : quote(member.name());
     finding.message =
