@@ -104,6 +104,31 @@ def words(node: ast.AST, members: dict) -> dict:
     return {one.slice.id: members[last_name(one.value)] for one in looked if last_name(one.value) in members}
 
 
+def aliases(package: pathlib.Path) -> dict:
+    """Words of every `NAME = Literal[...]`."""
+    found = {}
+    for file in sorted(package.rglob("*.py")):
+        for node in parsed(file).body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) and \
+                    last_name(node.value.value) == "Literal" and isinstance(node.targets[0], ast.Name):
+                found[node.targets[0].id] = tuple(one.value for one in ast.walk(node.value.slice)
+                                                  if isinstance(one, ast.Constant))
+    return found
+
+
+def listed_words(node: ast.AST, known: dict) -> dict:
+    """Parameters that are lists of such words: `List[LORA_ATTN_MODULES]`."""
+    if not isinstance(node, ast.FunctionDef):
+        return {}
+    found = {}
+    for one in [*node.args.args, *node.args.kwonlyargs]:
+        listed = isinstance(one.annotation, ast.Subscript) and last_name(one.annotation.value) in ("List", "list")
+        name = last_name(one.annotation.slice) if listed else None
+        if name in known:
+            found[one.arg] = known[name]
+    return found
+
+
 def optimizers() -> dict:
     """Classes of the packages whose optimizers configurations name, by the paths that configurations write."""
     found = {}
@@ -127,6 +152,7 @@ def component_sections(package: pathlib.Path) -> list:
     """A section for each set of parameters; components that share one stand in `same`."""
     known = definitions(package)
     members = enumerations(known)
+    named = aliases(package)
     by_parameters: dict = {}
     made = {path: (node, known) for path, node in known.items() if is_public(path)} | optimizers()
     for path, (node, around) in sorted(made.items()):
@@ -136,13 +162,16 @@ def component_sections(package: pathlib.Path) -> list:
         needed = without_default(node) if path.startswith("torchtune.models.") else []
         needed = [] if "model" in needed else needed
         chosen = tuple((name, values) for name, values in words(node, members).items() if name in names)
-        by_parameters.setdefault((tuple(names), others, tuple(needed), chosen), []).append(f"components:{path}")
+        lists = tuple((name, values) for name, values in listed_words(node, named).items() if name in names)
+        by_parameters.setdefault((tuple(names), others, tuple(needed), chosen, lists), []).append(f"components:{path}")
     sections = []
-    for (names, others, needed, chosen), paths in by_parameters.items():
+    for (names, others, needed, chosen, lists), paths in by_parameters.items():
         section = Section(paths[0], "plain", "open" if others else "refused", same=paths[1:], sharing=True)
         for name in (*names, "_component_"):
-            values = dict(chosen).get(name)
-            section.add(name, types=["string" if values else "any"], required=name in needed or None, values=values)
+            values = dict(chosen).get(name) or dict(lists).get(name)
+            listed = ["string"] if name in dict(lists) else None
+            section.add(name, types=["list" if listed else "string" if values else "any"], items=listed,
+                        required=name in needed or None, values=values)
         sections.append(section)
     top = Section("components", "plain", "open")
     top.add("_component_", types=["string"])
