@@ -82,6 +82,7 @@ class Plan(View):
     goodput: float
     bottleneck: str
     quotas: List[Any]
+    capacity: Optional[str]
     unmeasured: List[str]
     warnings: List[str]
 

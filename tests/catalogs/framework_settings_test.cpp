@@ -28,9 +28,10 @@ TEST(FrameworkTables, AreThoseOfEveryFramework) {
     EXPECT_FALSE(table.version.empty() || table.source.empty()) << table.framework;
     EXPECT_EQ(table.as_of.size(), 10U) << table.framework;
   }
-  EXPECT_THAT(names, ElementsAre("accelerate", "accelerate-launch", "axolotl", "deepspeed", "deepspeed-launch",
-                                 "hyp-pytorch-job", "hyperpod-job", "hyperpod-recipe", "llama-factory", "megatron",
-                                 "nemo-rl", "pytorch-job", "torchrun", "torchtitan", "torchtune", "trl", "verl"));
+  EXPECT_THAT(names,
+              ElementsAre("accelerate", "accelerate-launch", "axolotl", "deepspeed", "deepspeed-launch",
+                          "hyp-pytorch-job", "hyperpod-job", "hyperpod-recipe", "llama-factory", "megatron", "nemo-rl",
+                          "pytorch-job", "sbatch", "torchrun", "torchtitan", "torchtune", "trl", "verl"));
   EXPECT_EQ(framework_table("nemo"), nullptr);
 }
 

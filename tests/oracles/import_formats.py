@@ -197,13 +197,14 @@ def judge_names(run, report: Report) -> None:
     """What the models enumerate: types, and systems that a spot price may be for."""
     history = output_shape(*SPOT).members["SpotPriceHistory"].member.members
     offerings = output_shape(*PLANS).members["TrainingPlanOfferings"].member.members["ReservedCapacityOfferings"]
-    trained = aws_answers.service("sagemaker").shape_for("TrainingInstanceType").enum
+    sagemaker = aws_answers.service("sagemaker")
+    known = {*sagemaker.shape_for("TrainingInstanceType").enum, *sagemaker.shape_for("ClusterInstanceType").enum}
     listed = subprocess.run([run.binary, "catalog", "list", "instances", "--format", "json"], capture_output=True,
                             check=True, timeout=60).stdout
     for name in (i["name"] for i in json.loads(listed)):
         report.judged += 1
-        if name not in trained or name.removeprefix("ml.") not in history["InstanceType"].enum:
-            report.fault({"target": "catalog", "case": name}, "is unknown to EC2 or to SageMaker training")
+        if name not in known or name.removeprefix("ml.") not in history["InstanceType"].enum:
+            report.fault({"target": "catalog", "case": name}, "is unknown to EC2, or to SageMaker's training and clusters")
     sold = offerings.member.members["InstanceType"].enum
     plans = [{"UpfrontFee": "48", "CurrencyCode": "USD", "ReservedCapacityOfferings": [CAPACITY | {"InstanceType": name}]}
              for name in sold]

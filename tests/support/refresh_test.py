@@ -94,6 +94,11 @@ class Refresh(unittest.TestCase):
                                     ("experiments", "_supported_experiments", experiments)):
             (self.library / "torchtitan" / folder).mkdir(exist_ok=True)
             (self.library / "torchtitan" / folder / "__init__.py").write_text(f"{name} = frozenset({words})\n")
+        for path, name, words in (("components/optimizer.py", "optimizer_classes", self.row("optimizer", "name")["values"]),
+                                  ("hf_datasets/text_datasets.py", "DATASETS", self.row("training", "dataset")["values"])):
+            file = self.library / "torchtitan" / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"{name} = {{{', '.join(f'{word!r}: 1' for word in words)}}}\n")
         for name, section in models.items():
             flavors = next(row for row in section["fields"] if row["name"] == "flavor").get("values", [])
             folder = self.library / "torchtitan/models" / name
