@@ -97,5 +97,16 @@ TEST(Messages, SayThatANumberIsTooLarge) {
               HasSubstr("64 bits hold"));
 }
 
+TEST(FormsOfTexts, HoldForLongOnesToo) {
+  const auto rules = [](const std::string& name) {
+    const std::string text =
+        R"({"template": "hyp-pytorch-job", "version": 1.1, "image": "x:1", "job_name": ")" + name + "\"}";
+    return test::rules_of(test::check_text(text, JobKind::HyperpodJob));
+  };
+  EXPECT_THAT(rules(std::string(63, 'a')), ::testing::Not(::testing::Contains("C004")));
+  EXPECT_THAT(rules(std::string(64, 'a')), ::testing::Contains("C004"));
+  EXPECT_THAT(rules(std::string(50'000, 'a')), ::testing::Contains("C004"));
+}
+
 }  // namespace
 }  // namespace smplan

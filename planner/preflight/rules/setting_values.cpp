@@ -235,10 +235,10 @@ bool is_of_another_case(const std::string& word, const std::vector<std::string>&
                      [&](const std::string& other) { return lower_case(word) == lower_case(other); });
 }
 
-/// The library would find the pattern in the text. A hostile text may be long: it is let pass.
+/// The library would find the pattern in the text. No name, path or image is as long as a hostile text.
 bool matches(const std::string& text, const std::string& pattern) {
   constexpr std::size_t kMostMatched = 10'000;
-  return pattern.empty() || text.size() > kMostMatched || Matcher().matches(Pattern::own(pattern), text);
+  return pattern.empty() || (text.size() <= kMostMatched && Matcher().matches(Pattern::own(pattern), text));
 }
 
 std::string form_of(const std::string& pattern) {
