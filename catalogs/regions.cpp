@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "base/json_reader.hpp"
 #include "catalogs/sagemaker_limits.hpp"
 
 namespace smplan {
@@ -11,16 +10,8 @@ namespace {
 /// Those that have SageMaker, as botocore knows them.
 const std::set<std::string>& aws_regions() {
   static const std::set<std::string> kRegions = [] {
-    std::set<std::string> regions;
-    Diagnostics ignored;
-    for (const EmbeddedFile& file : shipped_sagemaker_files()) {
-      if (!std::string_view(file.name).ends_with("regions.json")) continue;
-      const Result<JsonValue> document = parse_json(file.content, file.name);
-      const auto list = document ? document->find("regions") : std::nullopt;
-      if (!list) continue;
-      for (const JsonValue& name : list->as_array(ignored)) regions.insert(name.as_string(ignored));
-    }
-    return regions;
+    const Result<SagemakerLimits> limits = SagemakerLimits::shipped();
+    return limits ? std::set<std::string>(limits->regions.begin(), limits->regions.end()) : std::set<std::string>();
   }();
   return kRegions;
 }

@@ -97,7 +97,7 @@ const Node* first_of(const Node& object, std::initializer_list<std::string_view>
   return nullptr;
 }
 
-const Node* at_path(const Node& root, std::string_view path) {
+const Node* node_by(const Node& root, std::string_view path) {
   const Node* node = &root;
   while (node != nullptr && !path.empty()) {
     const std::size_t dot = std::min(path.find('.'), path.size());

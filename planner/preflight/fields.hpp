@@ -30,7 +30,7 @@ void read_precision(const Node* named, JobStrategy& s);
 /// The first of several spellings that is there.
 const Node* first_of(const Node& object, std::initializer_list<std::string_view> names);
 /// By its path with dots: `zero_optimization.stage`; nullptr where it is not there.
-const Node* at_path(const Node& root, std::string_view path);
+const Node* node_by(const Node& root, std::string_view path);
 
 /// A value that follows from others, with the place of the one that decides.
 template <typename T>

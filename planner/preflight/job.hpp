@@ -186,9 +186,8 @@ struct JobCommand {
   Where where;
   std::string program;  ///< `torchrun`, `hyperpodrun`; empty where the command starts neither
   Count least_nodes, most_nodes;
-  bool one_node = false;  ///< it says nothing of nodes, which torchrun takes as one
-  Count processes;        ///< of a node
-  Text visible;           ///< CUDA_VISIBLE_DEVICES, as the script leaves it
+  Count processes;  ///< of a node
+  Text visible;     ///< CUDA_VISIBLE_DEVICES, as the script leaves it
 };
 
 /// An option that a script gives to sbatch.

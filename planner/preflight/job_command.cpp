@@ -28,22 +28,6 @@ void read_nodes(const Node* option, const Where& where, JobCommand& command) {
   command.most_nodes = derived(*most, command.least_nodes.where);
 }
 
-/// The value of `#SBATCH --nodes=4` or `#SBATCH -N 4`; empty for other lines.
-std::string_view directive(std::string_view line, std::string_view name, std::string_view letter) {
-  constexpr std::string_view kMark = "#SBATCH ";
-  if (!line.starts_with(kMark)) return {};
-  line.remove_prefix(kMark.size());
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  const std::string_view spelled = line.starts_with(name)                        ? name
-                                   : !letter.empty() && line.starts_with(letter) ? letter
-                                                                                 : "";
-  if (spelled.empty()) return {};
-  line.remove_prefix(spelled.size());
-  if (!line.starts_with('=') && !line.starts_with(' ')) return {};
-  line.remove_prefix(1);
-  return line.substr(0, line.find_first_of(" \t\r#"));
-}
-
 /// Every option of a line of directives: `#SBATCH --nodes=4 -t 60`. A letter may have its value behind it: `-N4`.
 void read_directives(std::string_view line, int number, std::vector<SlurmDirective>& out) {
   constexpr std::string_view kMark = "#SBATCH ";
@@ -67,17 +51,20 @@ void read_directives(std::string_view line, int number, std::vector<SlurmDirecti
 }
 
 void read_directive(std::string_view line, int number, JobSlurm& slurm) {
+  const std::size_t known = slurm.directives.size();
   read_directives(line, number, slurm.directives);
-  const auto take = [&](std::string_view value, Count& into) {
+  for (std::size_t i = known; i < slurm.directives.size(); ++i) {
+    const auto& [name, given, where] = slurm.directives[i];
+    std::string_view value = given ? std::string_view(*given) : std::string_view();
+    Count* into = name == "nodes" || name == "N"                ? &slurm.nodes
+                  : name == "ntasks-per-node"                   ? &slurm.tasks_per_node
+                  : name == "gpus-per-node"                     ? &slurm.devices_per_node
+                  : name == "gres" && value.starts_with("gpu:") ? &slurm.devices_per_node
+                                                                : nullptr;
+    if (name == "gres") value = value.substr(0, value.find(','));
     // `gpu:h100:8` has the count last; a range of nodes is none.
     const auto n = integer_from(value.substr(value.rfind(':') + 1));
-    if (!value.empty() && n) into = derived(*n, {"", number});
-  };
-  take(directive(line, "--nodes", "-N"), slurm.nodes);
-  take(directive(line, "--ntasks-per-node", ""), slurm.tasks_per_node);
-  take(directive(line, "--gpus-per-node", ""), slurm.devices_per_node);
-  if (const auto value = directive(line, "--gres", ""); value.starts_with("gpu:")) {
-    take(value.substr(0, value.find(',')), slurm.devices_per_node);
+    if (into != nullptr && n) *into = derived(*n, {"", where});
   }
 }
 
@@ -131,9 +118,7 @@ void read_launched(const StartedPrograms& started, const Where& where, JobComman
   if (call == launches.end() || std::find_if(call + 1, launches.end(), starts_nodes) != launches.end()) return;
   command.program = call->program->title;
   command.where = where.path.empty() ? Where{"", call->line} : where;
-  const Node* nodes = option_of(*call, "nnodes");
-  read_nodes(nodes, where, command);
-  command.one_node = nodes == nullptr && !call->options.open && call->program->launcher == "torchrun";
+  read_nodes(option_of(*call, "nnodes"), where, command);
   command.processes = count_field(option_of(*call, "nproc-per-node"));
   if (!where.path.empty()) command.processes.where = where;
 }

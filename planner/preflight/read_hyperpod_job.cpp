@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/printable.hpp"
+#include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
 #include "planner/preflight/rules/tools.hpp"

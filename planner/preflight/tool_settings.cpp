@@ -167,16 +167,6 @@ std::optional<std::string_view> ours_of(std::span<const ToolWord> words, std::st
   return known == words.end() ? std::nullopt : std::optional(known->ours);
 }
 
-const Node* node_by(const Node& root, std::string_view path) {
-  const Node* node = &root;
-  while (node != nullptr && !path.empty()) {
-    const std::size_t end = std::min(path.find('.'), path.size());
-    node = node->find(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return node;
-}
-
 std::vector<std::string> list_of(const Node& node) {
   std::vector<std::string> words;
   if (node.is_array()) {

@@ -50,8 +50,6 @@ inline constexpr std::string_view kPartialTraining = "training some of the weigh
 inline constexpr std::string_view kDistillation = "distillation is not modelled: its teacher's memory is not counted";
 inline constexpr std::string_view kQuantizedTraining = "quantization-aware training is not modelled";
 
-/// Follows members by name, `a.b.c`; nullptr where one is missing.
-const Node* node_by(const Node& root, std::string_view path);
 /// The words of a list, or of a text that commas and blanks divide, in lower case.
 std::vector<std::string> list_of(const Node& node);
 /// Whether it is there and true.

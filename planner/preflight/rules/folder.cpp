@@ -7,6 +7,7 @@
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/job_settings.hpp"
+#include "planner/preflight/launcher_options.hpp"
 #include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -73,10 +74,8 @@ void contradictions_of_split(const CheckInput& in, Report& report) {
   }
   const Node& settings = job.hyperparameters != nullptr ? *job.hyperparameters : job.root();
   for (const auto& [of_file, option] : kMatched) {
-    std::string hyphened(option);
-    std::replace(hyphened.begin(), hyphened.end(), '_', '-');
-    const Node* own = first_of(settings, {option, hyphened});
-    const Node* theirs = at_path(split.job->root(), of_file);
+    const Node* own = first_of(settings, {option, hyphened(option)});
+    const Node* theirs = node_by(split.job->root(), of_file);
     if (!differ(own, theirs)) continue;
     report.at(*own, {own->name(), shown_value(*own), place_in(name, own->where), shown_value(*theirs),
                      place_in(split.path, theirs->where)});

@@ -10,7 +10,6 @@
 #include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
-
 namespace {
 
 using Type = FrameworkSetting::Type;
@@ -18,32 +17,6 @@ using Type = FrameworkSetting::Type;
 const FrameworkTable* table_of(const Job& job) {
   return framework_table(job.kind == JobKind::HyperpodJob ? kubernetes_table(job.root()) : to_string(job.kind));
 }
-
-}  // namespace
-
-std::string underscored(std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-std::string key_of(const SettingSection& section, const Node& node, const FrameworkSetting*& setting) {
-  setting = section.find(node.key);
-  if (setting != nullptr || section.reader != SettingReader::Argparse) return node.key;
-  const std::string name = underscored(node.key);
-  setting = section.find(name);
-  const auto has_underscore = [](const FrameworkSetting& s) { return s.name.find('_') != std::string::npos; };
-  const bool underscores = std::any_of(section.settings.begin(), section.settings.end(), has_underscore);
-  return underscores ? name : node.key;
-}
-
-bool has_one_of(const Node& root, const std::vector<std::string>& paths) {
-  return std::any_of(paths.begin(), paths.end(),
-                     [&](const std::string& path) { return at_path(root, path) != nullptr; });
-}
-
-bool has_overrides(const Job& job) { return job.root().plus >= 0; }
-
-namespace {
 
 /// Of the configuration, for verl with its engine, as the table names them. The engine's parts are left out where it is
 /// none.
@@ -93,7 +66,74 @@ const SettingSection* root_section(const FrameworkTable& table, const Job& job) 
   return own != nullptr ? own : table.find("");
 }
 
+/// The section of an object that is a member, or stands in its list; nullptr where the table does not describe it.
+const SettingSection* section_of(const Place& place, const Node& object, const FrameworkSetting& setting) {
+  const auto& [table, section, around, variant, inside_off] = place;
+  if (!setting.section.empty() && !setting.section_of.empty()) {
+    const std::string path = chosen_path(object, setting);
+    for (const std::string& one : {path, without_private(path)}) {
+      if (const SettingSection* own = one.empty() ? nullptr : table.find(one)) return own;
+    }
+    return table.find(setting.section);
+  }
+  if (!setting.section.empty() && table.by_configuration) return table.find(setting.section + ":" + variant);
+  if (!setting.section.empty()) return table.find(setting.section);
+  if (setting.section_of.empty()) return nullptr;
+  const Node* chosen = around.find(setting.section_of);
+  if (chosen == nullptr || !chosen->is_string()) return nullptr;
+  const std::string path = section.path + '.' + setting.name + ':';
+  const SettingSection* found = table.find(path + chosen->text);
+  return found != nullptr ? found : table.find(path + lower_case(chosen->text));
+}
+
+/// Calls `visit` for every described object of the file.
+void each_object(const Place& place, const std::function<void(const Place&)>& visit) {
+  visit(place);
+  for (const Node& member : place.object.items) {
+    const FrameworkSetting* setting = nullptr;
+    key_of(place.section, member, setting);
+    if (setting == nullptr) continue;
+    // An old part is told once.
+    if (!setting->last.empty() && place.table.framework == "verl") continue;
+    for (const Node* object : objects_of(member, *setting)) {
+      const SettingSection* inner = section_of(place, *object, *setting);
+      if (inner != nullptr) each_object({place.table, *inner, *object, place.variant, is_off(place)}, visit);
+    }
+  }
+}
+
+/// Calls `visit` for every member of the object that the table knows.
+void each_known(const Place& place, const VisitSetting& visit) {
+  for (const Node& member : place.object.items) {
+    const FrameworkSetting* setting = nullptr;
+    key_of(place.section, member, setting);
+    if (setting != nullptr) visit(place, member, *setting);
+  }
+}
+
 }  // namespace
+
+std::string underscored(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::string key_of(const SettingSection& section, const Node& node, const FrameworkSetting*& setting) {
+  setting = section.find(node.key);
+  if (setting != nullptr || section.reader != SettingReader::Argparse) return node.key;
+  const std::string name = underscored(node.key);
+  setting = section.find(name);
+  const auto has_underscore = [](const FrameworkSetting& s) { return s.name.find('_') != std::string::npos; };
+  const bool underscores = std::any_of(section.settings.begin(), section.settings.end(), has_underscore);
+  return underscores ? name : node.key;
+}
+
+bool has_one_of(const Node& root, const std::vector<std::string>& paths) {
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const std::string& path) { return node_by(root, path) != nullptr; });
+}
+
+bool has_overrides(const Job& job) { return job.root().plus >= 0; }
 
 std::string chosen_path(const Node& object, const FrameworkSetting& setting) {
   if (setting.section.empty() || setting.section_of.empty()) return {};
@@ -116,30 +156,6 @@ bool is_off(const Place& place) {
   return on != nullptr && truth_of(*on) != true;
 }
 
-namespace {
-
-/// The section of an object that is a member, or stands in its list; nullptr where the table does not describe it.
-const SettingSection* section_of(const Place& place, const Node& object, const FrameworkSetting& setting) {
-  const auto& [table, section, around, variant, inside_off] = place;
-  if (!setting.section.empty() && !setting.section_of.empty()) {
-    const std::string path = chosen_path(object, setting);
-    for (const std::string& one : {path, without_private(path)}) {
-      if (const SettingSection* own = one.empty() ? nullptr : table.find(one)) return own;
-    }
-    return table.find(setting.section);
-  }
-  if (!setting.section.empty() && table.by_configuration) return table.find(setting.section + ":" + variant);
-  if (!setting.section.empty()) return table.find(setting.section);
-  if (setting.section_of.empty()) return nullptr;
-  const Node* chosen = around.find(setting.section_of);
-  if (chosen == nullptr || !chosen->is_string()) return nullptr;
-  const std::string path = section.path + '.' + setting.name + ':';
-  const SettingSection* found = table.find(path + chosen->text);
-  return found != nullptr ? found : table.find(path + lower_case(chosen->text));
-}
-
-}  // namespace
-
 std::vector<const Node*> objects_of(const Node& member, const FrameworkSetting& setting) {
   if (member.is_object()) return {&member};
   std::vector<const Node*> objects;
@@ -149,26 +165,6 @@ std::vector<const Node*> objects_of(const Node& member, const FrameworkSetting& 
   }
   return objects;
 }
-
-namespace {
-
-/// Calls `visit` for every described object of the file.
-void each_object(const Place& place, const std::function<void(const Place&)>& visit) {
-  visit(place);
-  for (const Node& member : place.object.items) {
-    const FrameworkSetting* setting = nullptr;
-    key_of(place.section, member, setting);
-    if (setting == nullptr) continue;
-    // An old part is told once.
-    if (!setting->last.empty() && place.table.framework == "verl") continue;
-    for (const Node* object : objects_of(member, *setting)) {
-      const SettingSection* inner = section_of(place, *object, *setting);
-      if (inner != nullptr) each_object({place.table, *inner, *object, place.variant, is_off(place)}, visit);
-    }
-  }
-}
-
-}  // namespace
 
 bool is_before_program(const Job& job, const Node& member) {
   return job.started.before_program.contains({member.key, member.where.line});
@@ -185,19 +181,6 @@ void each_object(const CheckInput& in, const std::function<void(const Place&)>& 
   const SettingSection* root = table == nullptr ? nullptr : root_section(*table, in.job);
   if (root != nullptr) each_object({*table, *root, in.job.root(), variant_of(*table, in.job)}, visit);
 }
-
-namespace {
-
-/// Calls `visit` for every member of the object that the table knows.
-void each_known(const Place& place, const VisitSetting& visit) {
-  for (const Node& member : place.object.items) {
-    const FrameworkSetting* setting = nullptr;
-    key_of(place.section, member, setting);
-    if (setting != nullptr) visit(place, member, *setting);
-  }
-}
-
-}  // namespace
 
 void each_setting(const CheckInput& in, const VisitSetting& visit) {
   each_object(in, [&](const Place& place) {
