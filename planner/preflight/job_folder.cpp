@@ -164,6 +164,15 @@ void count_sequences(const Job& job, JobStrategy& deepspeed) {
   }
 }
 
+std::string beside(const Job& job, const std::string& file) {
+  return (fs::path(job.folder->path) / file).lexically_relative(fs::path(job.file).parent_path()).generic_string();
+}
+
+Where in_file(const Job& job, const std::string& file, const Where& where) {
+  if (file == job.folder->files.front().path || where.path.starts_with("--")) return where;
+  return {where.path, where.line, beside(job, file)};
+}
+
 JobFolder read_job_folder(const fs::path& folder, const Job& job) {
   JobFolder out;
   out.path = folder.string();

@@ -62,6 +62,11 @@ const Node* source_of(const Job& job);
 /// The programs of exports count sequences; DeepSpeed counts examples, of pairs two sequences each.
 void count_sequences(const Job& job, JobStrategy& deepspeed);
 
+/// A file of the job's folder as findings name it: from the folder of the file that is checked.
+std::string beside(const Job& job, const std::string& file);
+/// A place in a file of the job's folder, which a flag's stays.
+Where in_file(const Job& job, const std::string& file, const Where& where);
+
 /// Reads all of a folder around the job, which stands in one of its files.
 JobFolder read_job_folder(const std::filesystem::path& folder, const Job& job);
 

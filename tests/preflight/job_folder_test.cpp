@@ -326,6 +326,15 @@ TEST(JobFolder, FindsFilesThatContradictEachOther) {
   EXPECT_THAT(messages(both.check(), "C221"), IsEmpty());
 }
 
+TEST(JobFolder, NamesWhatIsLeftToTheUserInEveryFile) {
+  const Folder megatron("megatron", "create-training-job");
+  const auto left = [&] { return messages(megatron.check(), "C211"); };
+  const auto names_data = ::testing::Contains(::testing::HasSubstr("REPLACE-ME-data-path"));
+  EXPECT_THAT(left(), names_data);
+  megatron.replace("src/megatron_args.txt", "REPLACE-ME-data-path", "/opt/ml/input/data/train/text");
+  EXPECT_THAT(left(), ::testing::Not(names_data));
+}
+
 TEST(JobFolder, NamesFilesThatAreMissingOrChanged) {
   const Folder folder("megatron", "create-training-job");
   fs::remove(folder.root / "NOTES.md");

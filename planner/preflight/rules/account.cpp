@@ -5,6 +5,7 @@
 #include "catalogs/quotas.hpp"
 #include "catalogs/regions.hpp"
 #include "planner/preflight/image.hpp"
+#include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -239,6 +240,14 @@ void placeholders_left(const CheckInput& in, Report& report) {
   for (const auto& [name, node] : found) {
     Finding& finding = report.at(*node, {name});
     if (!name.starts_with("REPLACE-ME")) finding.severity = Severity::Info;
+  }
+  if (in.job.folder == nullptr) return;
+  for (const FolderFile& file : in.job.folder->files) {  // what is told already stays told
+    const std::size_t told = found.size();
+    collect_placeholders(file.job.root(), false, found);
+    for (std::size_t i = told; i < found.size(); ++i) {
+      report.at(in_file(in.job, file.path, found[i].second->where), {found[i].first});
+    }
   }
 }
 

@@ -16,16 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file of the folder as findings name it: from the folder of the file that is checked.
-std::string beside(const Job& job, const std::string& file) {
-  return (fs::path(job.folder->path) / file).lexically_relative(fs::path(job.file).parent_path()).generic_string();
-}
-
-Where in_file(const Job& job, const std::string& file, const Where& where) {
-  if (file == job.folder->files.front().path || where.path.starts_with("--")) return where;
-  return {where.path, where.line, beside(job, file)};
-}
-
 void drift(const CheckInput& in, Report& report) {
   for (const Change& change : *in.drift) {
     Finding& finding = report.at(in_file(in.job, change.file, change.where), {to_string(change)});
